@@ -1,0 +1,40 @@
+"""Placeholders of command lines and paths: `{name}`; `{{` is a literal brace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+__all__ = ["escape", "expand", "expand_all", "placeholders", "substitute"]
+
+_PLACEHOLDER = re.compile(r"\{\{|\{([^{}]*)\}|\{")
+
+
+def placeholders(text: str) -> list[str]:
+    """The names in `text`, in order; a brace that opens nothing counts as the name ``""``."""
+    return [match.group(1) or "" for match in _PLACEHOLDER.finditer(text) if match.group(0) != "{{"]
+
+
+def expand(text: str, values: Mapping[str, str]) -> str:
+    """`text` with every placeholder replaced. Raises KeyError for a name without a value (the compiler checked it)."""
+    return _PLACEHOLDER.sub(lambda match: "{" if match.group(0) == "{{" else values[match.group(1)], text)
+
+
+def substitute(text: str, values: Mapping[str, str]) -> str:
+    """Replace only the names in `values`; other placeholders and escapes stay for a later `expand`."""
+
+    def replace(match: re.Match[str]) -> str:
+        name = match.group(1)
+        return escape(values[name]) if name in values else match.group(0)
+
+    return _PLACEHOLDER.sub(replace, text)
+
+
+def escape(text: str) -> str:
+    """A text that `expand` turns back into `text`."""
+    return text.replace("{", "{{")
+
+
+def expand_all(words: Iterable[str], values: Mapping[str, str]) -> list[str]:
+    """`expand` over the words of a command: each word stays one word, whatever it is replaced by."""
+    return [expand(word, values) for word in words]

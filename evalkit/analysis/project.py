@@ -1,0 +1,55 @@
+"""Finds a project's case files and compiles them: read -> parse -> resolve, errors of all files together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import frozen
+
+from evalkit.analysis.model import Case, SuiteInfo
+from evalkit.diagnostics import CaseErrors, Diagnostic
+from evalkit.errors import UserError
+from evalkit.syntax import nodes, parse, read_source
+
+__all__ = ["Project", "load_project"]
+
+
+@frozen
+class Project:
+    """A compiled project: its root folder, and its cases and suites by name."""
+
+    root: Path
+    cases: dict[str, Case]
+    suites: dict[str, SuiteInfo]
+
+    def cases_of(self, suite: str) -> list[Case]:
+        return [case for case in self.cases.values() if case.suite.name == suite]
+
+
+def load_project(root: Path, cases_folder: str = "cases") -> Project:
+    """Compile every `.eval` file under the cases folder.
+
+    Raises `CaseErrors` with all diagnostics of all files, or `UserError` where there is no such folder.
+    """
+    from evalkit.analysis.resolve import resolve
+
+    folder = root / cases_folder
+    if not folder.is_dir():
+        raise UserError(f"there is no folder `{cases_folder}` in {root}",
+                        hint='make it, or name another one: `cases = "…"` under [tool.evalkit] in pyproject.toml')
+    found: list[Diagnostic] = []
+    files: list[tuple[Path, nodes.File]] = []
+    for path in sorted(folder.rglob("*.eval")):
+        try:
+            file, errors = parse(read_source(path, path.relative_to(root).as_posix()))
+        except CaseErrors as error:
+            found += error.diagnostics
+            continue
+        found += errors
+        files.append((path, file))
+    if found:  # what a broken file declares is not known: names that miss would only be echoes of it
+        raise CaseErrors(found)
+    cases, suites, found = resolve(root, files)
+    if found:
+        raise CaseErrors(found)
+    return Project(root, cases, suites)

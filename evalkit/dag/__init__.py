@@ -1,0 +1,1 @@
+"""Everything -> doit. The only package that touches doit; its quirks end here."""

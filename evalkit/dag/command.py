@@ -1,0 +1,175 @@
+"""`doit run`: runs what is not up to date, prints the table (also where nothing ran), and exits by the verdicts."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any, NoReturn
+
+from doit.cmd_run import Run as DoitRun
+from doit.cmdparse import CmdParseError
+from doit.control import TaskControl
+from doit.dependency import DatabaseException
+from doit.exceptions import InvalidCommand, InvalidDodoFile, InvalidTask
+from doit.runner import Runner
+from doit.task import Stream
+
+from evalkit.dag.announce import announcement
+from evalkit.dag.loader import Loader, Plan, show_error
+from evalkit.dag.progress import Reporter
+from evalkit.errors import Exit
+from evalkit.execute.process import end_all
+from evalkit.plan.trials import Trial
+from evalkit.report.table import Row, print_table
+
+__all__ = ["Run"]
+
+_SHORT_HELP = """\
+doit run case:NAME        run a case and print its table   (suite:NAME, all)
+doit list                 cases and suites                 (--all: every task, --status: what would run)
+doit info TASK            why a task is not up to date
+choices: name=value, for instance  doit run case:NAME agent=nop   (all of them: README.md)
+"""
+
+
+class Run(DoitRun):  # type: ignore[misc]
+    """Replaces doit's `run` in projects that ask for it in pyproject.toml."""
+
+    doc_purpose = "run cases: what is not up to date runs, and the table is printed"
+    doc_usage = "[TASK ...] [name=value ...]"
+    doc_description = _SHORT_HELP
+
+    def parse_execute(self, in_args: list[str]) -> int:
+        """Parse the command line and run. Returns the exit status."""
+        try:
+            params, args = self.cmdparser.parse(_options_first(in_args, self.cmdparser))
+            self.pdb = params.get("pdb", False)
+            params.update(self.opt_vals)
+            return int(self.execute(params, args))
+        except (CmdParseError, InvalidDodoFile, InvalidCommand, InvalidTask, DatabaseException) as error:
+            print(f"error: {error}", file=sys.stderr)
+            return Exit.USAGE
+        except KeyboardInterrupt:
+            end_all()
+            print("\ninterrupted: what finished is kept, the next run takes up from there", file=sys.stderr)
+            return Exit.INTERRUPTED
+
+    def _execute(self, outfile: Any, verbosity: int | None = None, always: bool = False, continue_: bool = False,
+                 single: bool = False, auto_delayed_regex: bool = False, force_verbosity: bool = False) -> int:
+        assert isinstance(self.loader, Loader)
+        assert self.loader.plan is not None
+        plan = self.loader.plan
+        if not self.sel_tasks:
+            return self._help(plan)
+        selected = list(self.sel_tasks)
+        trials = _selected_trials(plan, selected)
+        if trials:
+            selected.append(f"report:{plan.run}")
+        plan.session.places.sweep()
+        plan.session.store.sweep()
+
+        control = TaskControl(self.task_list, auto_delayed_regex=auto_delayed_regex)
+        control.process(selected)
+        if single:
+            for name in control.selected_tasks:
+                control.tasks[name].task_dep = []
+        told = announcement(plan, trials)
+        if told:
+            print(told, file=sys.stderr)
+        reporter = Reporter(self.loader.progress)
+        # Always go on after a failure: one case that cannot be run says nothing of the others.
+        runner = Runner(self.dep_manager, reporter, True, always, Stream(verbosity, force_verbosity))
+        previous = signal.signal(signal.SIGTERM, _terminate)
+        try:
+            runner.run_all(control.task_dispatcher())
+        finally:
+            signal.signal(signal.SIGTERM, previous)
+        return _report(plan, trials, reporter)
+
+    def _help(self, plan: Plan) -> int:
+        """A bare `doit` never runs, or pays for, everything."""
+        self.dep_manager.close()
+        print(_SHORT_HELP)
+        names = [name for name in plan.graph.tasks if name.startswith(("case:", "suite:"))]
+        wide = max((len(name) for name in names), default=0)
+        for name in sorted(names):
+            print(f"{name:<{wide}}   {plan.graph.tasks[name].doc}".rstrip())
+        return Exit.OK
+
+
+def _terminate(signum: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _options_first(args: Sequence[str], parser: Any) -> list[str]:
+    """Options before task names: getopt stops at the first name, and people write `doit run case:x -a`."""
+    options, names, rest = [], [], list(args)
+    while rest:
+        arg = rest.pop(0)
+        if arg == "--":
+            names += rest
+            break
+        if not arg.startswith("-") or arg == "-":
+            names.append(arg)
+            continue
+        options.append(arg)
+        option, _ = parser.get_option(arg)
+        if option is not None and option.type is not bool and rest:
+            options.append(rest.pop(0))
+    return [*options, "--", *names]
+
+
+def _selected_trials(plan: Plan, selected: Sequence[str]) -> list[Trial]:
+    """The trials whose results the selection asks for: those of cases, suites and `all`, and of `result:` tasks."""
+    wanted: set[str] = set()
+    waiting = list(selected)
+    while waiting:
+        name = waiting.pop()
+        if name.startswith("result:"):
+            wanted.add(name)
+        elif name == "all" or name.startswith(("case:", "suite:")):
+            waiting += plan.graph.tasks[name].task_dep
+    return [trial for trials in plan.graph.trials.values() for trial in trials if f"result:{trial.id}" in wanted]
+
+
+def _report(plan: Plan, trials: Sequence[Trial], reporter: Reporter) -> int:
+    """Print the table and what went wrong beside the verdicts; the exit status."""
+    rows = []
+    for trial in trials:
+        failure = plan.graph.failure(trial)
+        result = None if failure else plan.graph.result(trial)
+        rows.append(Row(trial.case.name, trial.subject.shown, trial.number, trial.lane,
+                        plan.session.places.results / trial.id, result,
+                        str(failure).splitlines()[0] if failure else "" if result else "it did not run"))
+    if rows:
+        print_table(rows, sys.stdout)
+        sys.stdout.flush()
+    if reporter.progress.ran == 0 and not plan.graph.failures:
+        print("everything was up to date: nothing ran", file=sys.stderr)
+    status = _show_failures(plan, reporter)
+    if status is None:
+        verdicts = [row.result.status if row.result else "error" for row in rows]
+        if "error" in verdicts:
+            return Exit.HARNESS
+        status = Exit.CASE_FAILED if "fail" in verdicts and not plan.choices.dry else Exit.OK
+    return status
+
+
+def _show_failures(plan: Plan, reporter: Reporter) -> Exit | None:
+    """Print each failure once; the worst exit status, or None where nothing failed."""
+    statuses = []
+    for failure in plan.graph.failures.values():
+        print(file=sys.stderr)
+        if failure.error is not None:
+            show_error(failure.error)
+            statuses.append(failure.error.exit_status)
+        else:
+            print(f"this is a bug in evalkit (in {failure.task}); please report it with these lines:\n{failure.bug}",
+                  file=sys.stderr)
+            statuses.append(Exit.HARNESS)
+    for error in reporter.errors:
+        print(f"error: {error}", file=sys.stderr)
+        statuses.append(Exit.HARNESS)
+    return max(statuses) if statuses else None

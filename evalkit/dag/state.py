@@ -1,0 +1,86 @@
+"""doit's database: sqlite in WAL mode, committed task by task, so that a kill loses at most the task in flight.
+
+doit's own backends write when the run closes: after a kill they know nothing of what ran. `deps:` is the last thing that
+doit sets for a finished task (Dependency.save_success), always on the main thread: that is when a task is committed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from doit.dependency import DatabaseException
+
+__all__ = ["StateDB"]
+
+_BUSY = 30_000
+"""Milliseconds to wait for another run's commit."""
+
+
+class StateDB:
+    """A key-value store of what doit saves for each task. The interface is that of doit.dependency's backends."""
+
+    desc = "evalkit's: sqlite in WAL mode, committed as each task finishes"
+
+    def __init__(self, name: str, codec: Any, *, module_name: object = None) -> None:
+        self.name = name
+        self.codec = codec
+        self._cache: dict[str, dict[str, Any]] = {}
+        self._dirty: set[str] = set()
+        try:
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(name, isolation_level=None)
+            self._connection.execute(f"pragma busy_timeout = {_BUSY}")
+            self._connection.execute("pragma journal_mode = wal")
+            self._connection.execute("pragma synchronous = normal")
+            self._connection.execute("create table if not exists task (id text primary key, data text not null)")
+        except (sqlite3.Error, OSError) as error:
+            raise DatabaseException(
+                f"the state of earlier runs, {name}, cannot be used: {error}\n"
+                "Delete it to start anew: agent runs are kept in the store and are not paid for again.") from error
+
+    def get(self, task_id: str, dependency: str) -> Any:
+        """A value of a task, or None."""
+        return self._task(task_id).get(dependency)
+
+    def set(self, task_id: str, dependency: str, value: Any) -> None:
+        """Set a value of a task; the task is written when its `deps:` are set."""
+        self._task(task_id)[dependency] = value
+        self._dirty.add(task_id)
+        if dependency == "deps:":
+            self._write()
+
+    def in_(self, task_id: str) -> bool:
+        """Whether anything is known of a task."""
+        return bool(self._task(task_id))
+
+    def remove(self, task_id: str) -> None:
+        """Forget a task."""
+        self._cache[task_id] = {}
+        self._dirty.discard(task_id)
+        self._connection.execute("delete from task where id = ?", (task_id,))
+
+    def remove_all(self) -> None:
+        """Forget every task."""
+        self._cache.clear()
+        self._dirty.clear()
+        self._connection.execute("delete from task")
+
+    def dump(self) -> None:
+        """Write what is left and close."""
+        self._write()
+        self._connection.close()
+
+    def _task(self, task_id: str) -> dict[str, Any]:
+        if task_id not in self._cache:
+            row = self._connection.execute("select data from task where id = ?", (task_id,)).fetchone()
+            self._cache[task_id] = self.codec.decode(row[0]) if row else {}
+        return self._cache[task_id]
+
+    def _write(self) -> None:
+        rows = [(task_id, self.codec.encode(self._cache[task_id])) for task_id in self._dirty]
+        self._connection.execute("begin immediate")
+        self._connection.executemany("insert or replace into task values (?, ?)", rows)
+        self._connection.execute("commit")
+        self._dirty.clear()

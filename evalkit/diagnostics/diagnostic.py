@@ -1,0 +1,70 @@
+"""Diagnostics are data: a stage returns all that it finds, one printer words and draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from attrs import frozen
+
+from evalkit.errors import UserError
+
+__all__ = ["CaseErrors", "Diagnostic", "SourceLike", "Span"]
+
+
+class SourceLike(Protocol):
+    """A text with a name: what a span points into and the printer draws from."""
+
+    @property
+    def path(self) -> Path: ...
+    @property
+    def shown(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+
+
+@frozen
+class Span:
+    """A piece of a source, as character offsets [start, end)."""
+
+    source: SourceLike
+    start: int
+    end: int
+
+    @property
+    def line(self) -> int:
+        """The line of the first character, counted from 1."""
+        return self.source.text.count("\n", 0, self.start) + 1
+
+    @property
+    def column(self) -> int:
+        """The column of the first character, counted from 1, in characters."""
+        return self.start - (self.source.text.rfind("\n", 0, self.start) + 1) + 1
+
+    def __str__(self) -> str:
+        return f"{self.source.shown}:{self.line}:{self.column}"
+
+
+@frozen
+class Diagnostic:
+    """One thing that is wrong: where, what, and what would be right.
+
+    `notes` may point at other places (the first of two equal names); `help` says what to do.
+    """
+
+    code: str
+    message: str
+    span: Span
+    label: str = ""
+    help: str = ""
+    notes: tuple[tuple[str, Span], ...] = ()
+
+
+class CaseErrors(UserError):
+    """Case files that cannot be used, with every diagnostic that was found in them."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        count = len(diagnostics)
+        super().__init__(f"{count} error{'' if count == 1 else 's'} in case files")
+        self.diagnostics = tuple(diagnostics)

@@ -1,0 +1,1 @@
+"""Trials -> outcomes: toolchains, templates, workspaces, agents. Everything that starts a process is below here."""

@@ -1,0 +1,56 @@
+"""The protocol of agents: given a trial's workspace, prompt and limits, change the workspace and say how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from attrs import field, frozen
+
+from evalkit.analysis.model import Toolchain
+from evalkit.execute.outcome import Ending
+from evalkit.execute.secrets import Redactor
+from evalkit.execute.toolchain import Installed
+from evalkit.plan.trials import AgentTraits, Trial
+
+__all__ = ["Agent", "Job"]
+
+
+@frozen
+class Job:
+    """One agent run.
+
+    workspace: the tree to work in. home: an empty HOME for this run alone. env: the environment of the case's commands
+    (toolchains, no variable of the person's). transcript: where the agent's own stream goes, cleaned of secrets.
+    off_limits: folders of the harness that no agent may look into. toolchain: the agent's own program, installed.
+    """
+
+    trial: Trial
+    root: Path
+    workspace: Path
+    home: Path
+    env: dict[str, str]
+    transcript: Path
+    off_limits: tuple[Path, ...]
+    toolchain: Installed | None
+    readable: tuple[Path, ...]
+    redactor: Redactor = field(repr=False)
+    tick: Callable[[float], None] = field(default=lambda _: None, repr=False)
+
+
+class Agent(Protocol):
+    """An agent. `toolchain`: what must be installed for it to run, if anything."""
+
+    @property
+    def traits(self) -> AgentTraits: ...
+    @property
+    def toolchain(self) -> Toolchain | None: ...
+
+    def run(self, job: Job) -> Ending:
+        """Do the job. Raises `AgentError` where the harness or the provider failed."""
+        ...
+
+    def describe(self, job: Job) -> str:
+        """What `run` would start: command line and environment, without secrets."""
+        ...

@@ -1,0 +1,32 @@
+"""The agents by name."""
+
+from __future__ import annotations
+
+from evalkit.execute.agents.base import Agent
+from evalkit.execute.agents.claude import ClaudeCode
+from evalkit.execute.agents.scripted import Nop, Overlay
+from evalkit.execute.provider import Endpoint
+from evalkit.plan.trials import Subject
+
+__all__ = ["Agents"]
+
+
+class Agents:
+    """Makes agents; what is common to a run (endpoint, another program) is given once."""
+
+    def __init__(self, endpoint: Endpoint | None, claude: str | None) -> None:
+        self._endpoint = endpoint
+        self._claude = claude
+        self._made: dict[str, Agent] = {}
+
+    def of(self, subject: Subject) -> Agent:
+        """The agent of a subject. Raises UserError where its program is missing."""
+        name = subject.agent
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def _make(self, name: str) -> Agent:
+        if name == "claude":
+            return ClaudeCode.of(self._endpoint, self._claude)
+        return Nop() if name == "nop" else Overlay()

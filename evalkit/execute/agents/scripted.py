@@ -1,0 +1,48 @@
+"""Agents that call no model: `oracle` and `wrong:NAME` lay a known answer over the workspace, `nop` does nothing.
+
+They prove a case: the right answer passes, nothing fails, a wrong answer fails the checks that it names.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from evalkit.analysis.model import Toolchain
+from evalkit.execute.agents.base import Job
+from evalkit.execute.outcome import Ending, Usage
+from evalkit.execute.overlay import lay_over
+from evalkit.plan.trials import AgentTraits
+
+__all__ = ["Nop", "Overlay"]
+
+VERSION = "1"
+
+
+@frozen
+class Overlay:
+    """Lays the trial's answer over the workspace."""
+
+    traits: AgentTraits = AgentTraits(VERSION, frozenset(), sampled=False, builds=False)
+    toolchain: Toolchain | None = None
+
+    def run(self, job: Job) -> Ending:
+        assert job.trial.answer is not None
+        lay_over(job.root / job.trial.answer, job.workspace)
+        return Ending("completed", f"laid {job.trial.answer} over the workspace", Usage(turns=0, cost=0.0))
+
+    def describe(self, job: Job) -> str:
+        return f"lays {job.trial.answer} over the workspace; starts no program"
+
+
+@frozen
+class Nop:
+    """Leaves the workspace as it is: what passes for it is no evidence."""
+
+    traits: AgentTraits = AgentTraits(VERSION, frozenset(), sampled=False, builds=False)
+    toolchain: Toolchain | None = None
+
+    def run(self, job: Job) -> Ending:
+        return Ending("completed", "did nothing", Usage(turns=0, cost=0.0))
+
+    def describe(self, job: Job) -> str:
+        return "does nothing"

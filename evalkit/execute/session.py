@@ -1,0 +1,70 @@
+"""What the stages of one run share: places, the store, the environment, secrets, and somebody to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from attrs import define, field
+
+from evalkit.analysis.model import Toolchain
+from evalkit.digest import digest_path
+from evalkit.errors import HarnessError
+from evalkit.execute.places import Places
+from evalkit.execute.secrets import Redactor
+from evalkit.execute.store import Store
+from evalkit.execute.toolchain import Installed, command_environment, find_installed
+
+__all__ = ["Session"]
+
+
+@define
+class Session:
+    """One run's view of the machine.
+
+    say: is told what happens, a line at a time. tick: is told that a long step still works, with its seconds.
+    """
+
+    places: Places
+    environ: Mapping[str, str] = field(repr=False)
+    say: Callable[[str], None] = field(repr=False)
+    tick: Callable[[float], None] = field(repr=False, default=lambda _: None)
+    keep_workspaces: bool = False
+    redactor: Redactor = field(init=False, repr=False)
+    store: Store = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.redactor = Redactor.of(self.environ)
+        self.store = Store(self.places.store)
+
+    @property
+    def root(self) -> Path:
+        return self.places.root
+
+    def contents(self, path: str) -> str:
+        """The digest of a file or folder of the project as it is now."""
+        target = self.root / path
+        try:
+            return digest_path(target) if target.exists() else "absent"
+        except OSError as error:
+            raise HarnessError(f"cannot read {path}: {error.strerror or error}") from error
+
+    def installed(self, toolchains: Iterable[Toolchain]) -> tuple[Installed, ...]:
+        """The toolchains on this machine. Raises HarnessError where one is missing (its task makes it)."""
+        found = []
+        for toolchain in toolchains:
+            ready = find_installed(self.places.cache, toolchain)
+            if ready is None:
+                raise HarnessError(f"toolchain `{toolchain.name}` is not installed",
+                                   hint=f"doit run toolchain:{toolchain.name}")
+            found.append(ready)
+        return tuple(found)
+
+    @contextmanager
+    def desk(self, purpose: str, toolchains: Iterable[Toolchain], *,
+             keep: bool = False) -> Iterator[tuple[Path, dict[str, str]]]:
+        """A scratch folder, and the environment of commands that run in it: its own home, these toolchains."""
+        installed = self.installed(toolchains)
+        with self.places.scratch(purpose, keep=keep) as folder:
+            yield folder, command_environment(installed, self.environ, folder / "home")

@@ -1,0 +1,174 @@
+"""The stages that make a final tree: template -> workspace -> agent. Each fills one entry of the store.
+
+Caches never travel: zig's cache manifests (as one example) hold absolute paths, and a warm tree copied elsewhere grades the
+other tree's sources. So a template and a final tree are archived without the caches that the case names, and a prewarm
+runs in the agent's own workspace, where the agent finds it warm.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from evalkit.analysis.model import Case, Command, Setup, Skill
+from evalkit.analysis.placeholders import expand_all
+from evalkit.digest import digest
+from evalkit.errors import HarnessError, UserError
+from evalkit.execute.agents import Agent, Job
+from evalkit.execute.outcome import AgentRecord, Ending, Usage
+from evalkit.execute.overlay import lay_over
+from evalkit.execute.places import TREE_NAME
+from evalkit.execute.process import ProgramMissing, run
+from evalkit.execute.session import Session
+from evalkit.execute.tree import pack, unpack
+from evalkit.plan.keys import agent_inputs, template_inputs, workspace_inputs
+from evalkit.plan.trials import Trial
+from evalkit.records import read_record, write_record
+
+__all__ = ["TRANSCRIPT", "TREE", "agent_record", "make_template", "make_workspace", "run_agent"]
+
+TREE = "tree.tar.zst"
+TRANSCRIPT = "transcript.jsonl"
+_SAID = 1_500
+"""Characters of a failed command's output that an error shows."""
+
+
+def make_template(session: Session, setup: Setup) -> str:
+    """Scaffold once per profile. Returns the store's key."""
+    key = digest(template_inputs(setup, session.contents))
+    scaffold = setup.scaffold
+    toolchains = setup.toolchains if scaffold.command else ()
+    with (session.desk("scaffold", toolchains) as (folder, env),
+          session.store.making("template", key) as entry):
+        tree = folder / TREE_NAME
+        if scaffold.command is not None:
+            _command(session, scaffold.command, {"workspace": str(tree)}, cwd=folder, env=env,
+                     log=folder / "scaffold.log", what="the scaffold command", origin=scaffold.origin)
+            if not tree.is_dir():
+                raise UserError(f"the scaffold command made no folder at {{workspace}} ({scaffold.origin})",
+                                hint="it must create the folder that {workspace} names")
+        else:
+            assert scaffold.folder is not None
+            tree.mkdir()
+            lay_over(session.root / scaffold.folder, tree)
+        manifest = pack(tree, entry / TREE, exclude=setup.caches)
+        write_record(entry / "tree.json", manifest)
+    return key
+
+
+def make_workspace(session: Session, setup: Setup) -> str:
+    """Clone the template, lay the starter over it and deliver the skills. Returns the store's key."""
+    key = digest(workspace_inputs(setup, session.contents))
+    template = session.store.path("template", digest(template_inputs(setup, session.contents)))
+    toolchains = setup.toolchains if any(skill.command for skill in setup.skills) else ()
+    with (session.desk("workspace", toolchains) as (folder, env),
+          session.store.making("workspace", key) as entry):
+        tree = folder / TREE_NAME
+        unpack(template / TREE, tree)
+        if setup.starter is not None:
+            lay_over(session.root / setup.starter, tree)
+        for skill in setup.skills:
+            _deliver(session, skill, tree, folder, env)
+        manifest = pack(tree, entry / TREE, exclude=setup.caches)
+        write_record(entry / "tree.json", manifest)
+    return key
+
+
+def _deliver(session: Session, skill: Skill, tree: Path, folder: Path, env: Mapping[str, str]) -> None:
+    target = tree / ".claude/skills" / skill.name
+    if skill.folder is not None:
+        target.mkdir(parents=True, exist_ok=True)
+        lay_over(session.root / skill.folder, target)
+        return
+    assert skill.command is not None
+    log = folder / f"skill-{skill.name}.log"
+    _command(session, skill.command, {"skill": skill.name}, cwd=folder, env=env, log=log,
+             what=f"skill `{skill.name}`: its command", origin=skill.origin)
+    text = log.read_bytes()
+    if not text.strip():
+        raise UserError(f"skill `{skill.name}`: its command printed nothing ({skill.origin})",
+                        hint="it must print the skill's SKILL.md on standard output")
+    target.mkdir(parents=True, exist_ok=True)
+    (target / "SKILL.md").write_bytes(text)
+
+
+def _command(session: Session, command: Command, values: Mapping[str, str], *, cwd: Path, env: Mapping[str, str],
+             log: Path, what: str, origin: str) -> None:
+    """Run a set-up command of a case. Raises UserError, with its own words, where it fails: the case names it wrongly."""
+    argv = expand_all(command.words, values)
+    try:
+        finished = run(argv, cwd=cwd, env=env, limit=command.limit, log=log, tick=session.tick)
+    except ProgramMissing as error:
+        raise HarnessError(f"{what} cannot start: {error.message} ({origin})",
+                           hint="does the suite's toolchain install that program?") from error
+    if not finished.ok:
+        how = finished.ended_by or f"exit status {finished.exit_code}"
+        said = session.redactor.text(log.read_bytes()[-_SAID:].decode("utf-8", "replace")).strip()
+        raise UserError(f"{what} failed ({how}), declared at {origin}\n  $ {' '.join(command.words)}"
+                        + "".join(f"\n  | {line}" for line in said.splitlines()[-12:]),
+                        hint="correct the name or the command there")
+
+
+def run_agent(session: Session, trial: Trial, agent: Agent) -> AgentRecord:
+    """Run the agent in a workspace of its own and keep what it left. Only a real ending is kept.
+
+    Raises AgentError where the harness or the provider failed.
+    """
+    case = trial.case
+    inputs = agent_inputs(trial, session.contents)
+    key = digest(inputs)
+    workspace = session.store.path("workspace", digest(workspace_inputs(case.setup, session.contents)))
+    toolchains = case.setup.toolchains if agent.traits.builds else ()
+    with (session.desk("agent", toolchains, keep=session.keep_workspaces) as (folder, env),
+          session.store.making("agent", key) as entry):
+        tree = folder / TREE_NAME
+        unpack(workspace / TREE, tree)
+        prewarmed = _prewarm(session, case, tree, folder, env) if agent.traits.builds else 0.0
+        own = session.installed((agent.toolchain,) if agent.toolchain else ())
+        installed = session.installed(toolchains)
+        job = Job(
+            trial=trial, root=session.root, workspace=tree, home=folder / "home", env=env,
+            transcript=entry / TRANSCRIPT,
+            off_limits=(session.root / "cases", session.places.results, session.places.state),
+            toolchain=own[0] if own else None, readable=tuple(item.folder for item in installed),
+            redactor=session.redactor, tick=session.tick,
+        )
+        began = time.monotonic()
+        if trial.dry:
+            session.say(session.redactor.text(agent.describe(job)))
+            ending = Ending("completed", "dry run: no model was called", Usage(turns=0, cost=0.0))
+        else:
+            ending = agent.run(job)
+        seconds = time.monotonic() - began
+        if session.keep_workspaces:
+            session.say(f"workspace kept: {tree}")
+        manifest = pack(tree, entry / TREE, exclude=case.setup.caches, clean=session.redactor.clean)
+        record = AgentRecord(
+            key=key, inputs=inputs, agent=trial.subject.agent, agent_version=agent.traits.version,
+            model=trial.subject.model, ending=ending, seconds=round(seconds, 3),
+            prewarm_seconds=round(prewarmed, 3), tree=manifest, tree_digest=digest(manifest.files),
+            versions={name: version for item in (*installed, *own) for name, version in item.versions.items()},
+            finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        write_record(entry / "agent.json", record)
+    return record
+
+
+def _prewarm(session: Session, case: Case, tree: Path, folder: Path, env: Mapping[str, str]) -> float:
+    """Run the case's prewarm commands in the workspace. A failing one is a broken set-up, not the agent's fault."""
+    began = time.monotonic()
+    for command in case.setup.prewarm:
+        session.say(f"prewarm: {' '.join(command.words)}")
+        _command(session, command, {}, cwd=tree, env=env, log=folder / "prewarm.log", what="the prewarm",
+                 origin=case.origin)
+    return time.monotonic() - began
+
+
+def agent_record(session: Session, key: str) -> AgentRecord | None:
+    """The kept agent run of a key, or None."""
+    try:
+        return read_record(session.store.path("agent", key) / "agent.json", AgentRecord)
+    except FileNotFoundError:
+        return None

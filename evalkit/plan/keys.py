@@ -1,0 +1,156 @@
+"""What decides whether a task runs again: its inputs, by name, each as a digest or a short text.
+
+A task's key is the digest of its inputs. Only what a task really reads is an input: the oracle reads no prompt, a grep
+reads the files that its globs match and nothing else of the tree, nothing reads a comment, an `about` or a time stamp.
+Two tasks with equal keys have equal outcomes, whatever they are called and on whatever checkout they run.
+
+Paths of the project are given as digests of what they hold, through `Contents`.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from evalkit.analysis.globs import matching
+from evalkit.analysis.model import Case, Check, Judge, Put, Setup, StepsSpec, Toolchain
+from evalkit.digest import digest
+from evalkit.plan.trials import Trial
+
+__all__ = ["Contents", "Inputs", "agent_inputs", "changes", "grade_inputs", "judge_inputs", "template_inputs",
+           "toolchain_inputs", "workspace_inputs"]
+
+Inputs: TypeAlias = dict[str, str]
+Contents: TypeAlias = Callable[[str], str]
+"""The digest of a file or folder of the project; an absent one has a digest of its own."""
+
+LAYOUT = "1"
+"""Raised when evalkit itself would make another toolchain, template or workspace from equal inputs."""
+
+
+def toolchain_inputs(toolchain: Toolchain) -> Inputs:
+    return {
+        "layout": LAYOUT,
+        "npm pins": digest(toolchain.npm),
+        "pip pins": digest(toolchain.pip),
+        "programs": digest(toolchain.programs),
+        "environment": digest(toolchain.env),
+        "platform": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def _toolchains(setup: Setup) -> Inputs:
+    return {f"toolchain {toolchain.name}": digest(toolchain_inputs(toolchain)) for toolchain in setup.toolchains}
+
+
+def template_inputs(setup: Setup, contents: Contents) -> Inputs:
+    scaffold = setup.scaffold
+    if scaffold.folder is not None:
+        return {"layout": LAYOUT, f"scaffold {scaffold.folder}": contents(scaffold.folder)}
+    return {"layout": LAYOUT, **_toolchains(setup), "scaffold command": digest(scaffold.command),
+            "caches": digest(setup.caches)}
+
+
+def workspace_inputs(setup: Setup, contents: Contents) -> Inputs:
+    inputs = {"layout": LAYOUT, "template": digest(template_inputs(setup, contents))}
+    if setup.starter is not None:
+        inputs[f"starter {setup.starter}"] = contents(setup.starter)
+    for skill in setup.skills:
+        if skill.folder is not None:
+            inputs[f"skill {skill.name}"] = contents(skill.folder)
+        else:
+            inputs[f"skill {skill.name}"] = digest(skill.command)
+            inputs |= _toolchains(setup)
+    return inputs
+
+
+def agent_inputs(trial: Trial, contents: Contents) -> Inputs:
+    case, traits = trial.case, trial.traits
+    inputs = {
+        "workspace": digest(workspace_inputs(case.setup, contents)),
+        "agent": trial.subject.agent,
+        "agent version": traits.version,
+        "lane": trial.lane,
+    }
+    if trial.dry:
+        inputs["dry"] = "1"
+    if trial.answer is not None:
+        inputs[f"answer {trial.answer}"] = contents(trial.answer)
+    if "prompt" in traits.reads:
+        inputs["prompt"] = digest(case.prompt)
+        inputs["prompt suffix"] = digest(case.agent.suffix)
+    if "model" in traits.reads:
+        inputs["model"] = trial.subject.model or ""
+    if "tools" in traits.reads:
+        inputs["allow list"] = digest(case.agent.allow)
+        inputs["deny list"] = digest(case.agent.deny)
+        inputs["agent environment"] = digest(case.agent.env)
+    if "limits" in traits.reads:
+        inputs["turn limit"] = str(case.limits.turns)
+        inputs["time limit"] = str(case.limits.time)
+    if traits.builds:
+        inputs["prewarm"] = digest(case.setup.prewarm)
+        inputs |= _toolchains(case.setup)
+    if traits.sampled:
+        inputs["trial"] = str(trial.number)
+        if trial.run not in ("latest", "dry"):
+            inputs["run"] = trial.run
+    return inputs
+
+
+def grade_inputs(case: Case, check: Check, tree: Mapping[str, str], grader: str, lane: str,
+                 contents: Contents) -> Inputs:
+    """Inputs of a deterministic check. `tree` maps the final tree's paths to digests; `grader` is the code's version."""
+    inputs = {"grader": grader, "check": digest(check.spec)}
+    if check.lanes:
+        inputs |= {"lane": lane, "lanes of the check": digest(check.lanes)}
+    globs: tuple[str, ...] | None = getattr(check.spec, "globs", None)
+    if globs is not None:
+        inputs["matching files"] = digest({path: tree[path] for path in matching(tree, globs)})
+        return inputs
+    inputs |= {"final tree": digest(dict(tree)), "lane": lane}
+    inputs |= _toolchains(case.setup)
+    if isinstance(check.spec, StepsSpec):
+        for step in check.spec.steps:
+            if isinstance(step, Put):
+                inputs[step.source] = contents(step.source)
+    return inputs
+
+
+def judge_inputs(case: Case, judge: Judge, tree: Mapping[str, str], model: str, grader: str, state: str) -> Inputs:
+    """Inputs of a judge. `state`: "on", or why it does not judge. The threshold is the result's: it costs no call."""
+    if state != "on":
+        return {"grader": grader, "judging": state}
+    return {
+        "grader": grader,
+        "rubric": digest([judge.title, judge.criteria, judge.context]),
+        "prompt": digest(case.prompt),
+        "judged files": digest({path: tree[path] for path in matching(tree, judge.files)}),
+        "judge model": model,
+        "judging": state,
+    }
+
+
+def changes(before: Mapping[str, str] | None, now: Mapping[str, str]) -> str:
+    """Why a task runs again, in words: the names of the inputs that differ, short values shown."""
+    if before is None:
+        return "never run"
+
+    def shown(value: str) -> str:
+        return value if len(value) <= 40 else ""
+
+    said = []
+    for name in [*now, *(name for name in before if name not in now)]:
+        old, new = before.get(name), now.get(name)
+        if old == new:
+            continue
+        if old is None:
+            said.append(f"{name} is new")
+        elif new is None:
+            said.append(f"{name} is gone")
+        elif shown(old) and shown(new):
+            said.append(f"{name} {old} → {new}")
+        else:
+            said.append(f"{name} changed")
+    return ", ".join(said)

@@ -1,0 +1,77 @@
+"""Who is measured, and how often: subjects and trials."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from attrs import frozen
+
+from evalkit.analysis.model import Case
+
+__all__ = ["AgentTraits", "Subject", "Trial"]
+
+
+@frozen
+class AgentTraits:
+    """What planning must know of an agent, without knowing the agent.
+
+    reads: the inputs that can change what it does: of prompt, model, tools, limits, answer.
+    sampled: two runs of it may differ, so every trial is a sample of its own.
+    builds: it runs the program under test in its workspace, so a prewarm pays.
+    """
+
+    version: str
+    reads: frozenset[str]
+    sampled: bool
+    builds: bool
+
+
+@frozen
+class Subject:
+    """What is being measured: an agent with a model."""
+
+    agent: str
+    model: str | None = None
+
+    @property
+    def path(self) -> str:
+        """The subject as a relative path and part of a task name; reversible percent-encoding (RFC 3986)."""
+        agent = quote(self.agent, safe="")
+        return agent if self.model is None else f"{agent}/{quote(self.model, safe='')}"
+
+    @property
+    def shown(self) -> str:
+        return self.agent if self.model is None else f"{self.agent} {self.model}"
+
+    @property
+    def self_check(self) -> bool:
+        """It plays the case's own reference answer: it measures the case, not an agent."""
+        return self.agent == "oracle"
+
+
+@frozen
+class Trial:
+    """One independent sample of a case with a subject."""
+
+    case: Case
+    subject: Subject
+    traits: AgentTraits
+    number: int
+    run: str
+    lane: str = "local"
+    dry: bool = False
+
+    @property
+    def id(self) -> str:
+        """Its path under results/, and its name in tasks."""
+        return f"{self.run}/{self.subject.path}/{self.case.name}/trial-{self.number}"
+
+    @property
+    def answer(self) -> str | None:
+        """The folder of the answer that the subject lays over the workspace, if it does that."""
+        if self.subject.agent == "oracle":
+            return self.case.solution
+        if self.subject.agent.startswith("wrong:"):
+            name = self.subject.agent.removeprefix("wrong:")
+            return next((wrong.folder for wrong in self.case.wrongs if wrong.name == name), None)
+        return None

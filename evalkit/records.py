@@ -1,0 +1,90 @@
+"""Records on disk: JSON with a schema number, written through a temporary file and a rename, read with checks."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import cattrs
+import orjson
+from attrs import has
+
+from evalkit.errors import HarnessError
+
+__all__ = ["BadRecord", "read_json", "read_record", "structure", "unstructure", "write_bytes", "write_json",
+           "write_record"]
+
+T = TypeVar("T")
+_converter = cattrs.Converter(forbid_extra_keys=False)
+SCHEMA = 1
+"""The version of every record. A reader refuses a newer one; a change that an old reader cannot bear raises it."""
+
+
+class BadRecord(HarnessError):
+    """A record that is damaged or of another version."""
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a whole file or nothing. The bytes reach the disk before the name does. Leaves an equal file alone."""
+    try:
+        if path.stat().st_size == len(data) and path.read_bytes() == data:
+            return
+    except OSError:
+        pass
+    temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise HarnessError(f"cannot write {path}: {error.strerror or error}",
+                           hint="is the disk full, or the folder read-only?") from error
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write plain data as indented JSON with sorted keys."""
+    write_bytes(path, orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n")
+
+
+def read_json(path: Path) -> Any:
+    """The data of a JSON file. Raises FileNotFoundError, or `BadRecord` where it is not JSON."""
+    try:
+        return orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise BadRecord(f"{path} is damaged: {error}", hint="delete it; the next run makes it again") from error
+
+
+def unstructure(value: Any) -> Any:
+    """attrs classes as plain data."""
+    return _converter.unstructure(value)
+
+
+def structure(data: Any, kind: type[T]) -> T:
+    """Plain data as an attrs class. Raises cattrs' errors where it does not fit."""
+    return _converter.structure(data, kind)
+
+
+def write_record(path: Path, record: object) -> None:
+    """Write an attrs class, with the schema number."""
+    assert has(type(record))
+    write_json(path, {"schema": SCHEMA, **unstructure(record)})
+
+
+def read_record(path: Path, kind: type[T]) -> T:
+    """Read what `write_record` wrote. Raises FileNotFoundError or `BadRecord`."""
+    data = read_json(path)
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        found = data.get("schema") if isinstance(data, dict) else type(data).__name__
+        raise BadRecord(f"{path} has schema {found}, this evalkit reads {SCHEMA}",
+                        hint="use the evalkit that wrote it, or delete it to have it made again")
+    try:
+        return structure(data, kind)
+    except Exception as error:  # cattrs raises groups of many kinds: all mean that the data does not fit
+        raise BadRecord(f"{path} is damaged: it is not a {kind.__name__} record",
+                        hint="delete it; the next run makes it again") from error

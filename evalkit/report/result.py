@@ -1,0 +1,118 @@
+"""A trial's result, put together from how the agent ended and what each check came to.
+
+Rules: a check that is skipped or advisory decides nothing. An error of a deciding check makes the trial an error (the harness
+could not tell), never a fail. A timeout is a fail, whatever the checks say. A trial of which nothing was graded is an
+error: a case that grades nothing must not look like one that passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from attrs import evolve, frozen
+
+from evalkit.analysis.model import Check, Judge
+from evalkit.execute.outcome import AgentRecord, Ending
+from evalkit.grade.verdict import Grade, Verdict
+from evalkit.plan.trials import Trial
+
+__all__ = ["SELF_CHECK", "CheckResult", "TrialResult", "TrialStatus", "build_result"]
+
+TrialStatus: TypeAlias = Literal["pass", "fail", "error"]
+SELF_CHECK = "self-check: reference answer, no model was called"
+
+
+@frozen
+class CheckResult:
+    """A check's verdict with what a reader needs to understand it."""
+
+    id: str
+    kind: str
+    description: str
+    advisory: bool
+    verdict: Verdict
+    seconds: float
+    key: str
+
+
+@frozen
+class TrialResult:
+    """result.json. status: what the trial came to; reason: why, in a line."""
+
+    case: str
+    suite: str
+    run: str
+    trial: int
+    lane: str
+    agent: str
+    agent_version: str
+    model: str | None
+    self_check: bool
+    note: str
+    dry: bool
+    status: TrialStatus
+    reason: str
+    ending: Ending
+    seconds: float
+    prewarm_seconds: float
+    checks: tuple[CheckResult, ...]
+    agent_key: str
+    tree_digest: str
+    left_out: tuple[str, ...]
+    versions: dict[str, str]
+    finished_at: str
+    evalkit: str
+
+    @property
+    def scores(self) -> list[float]:
+        return [check.verdict.score for check in self.checks if check.verdict.score is not None]
+
+
+def build_result(trial: Trial, record: AgentRecord, grades: Sequence[Grade], evalkit: str) -> TrialResult:
+    """The result of a trial; `grades` are those of the case's checks and judges, in any order."""
+    case = trial.case
+    by_id = {grade.check: grade for grade in grades}
+    checks = tuple(
+        [_check(check, by_id[check.id]) for check in case.checks]
+        + [_judge(judge, by_id[judge.id]) for judge in case.judges])
+    status, reason = _status(record.ending, checks)
+    return TrialResult(
+        case=case.name, suite=case.suite.name, run=trial.run, trial=trial.number, lane=trial.lane,
+        agent=record.agent, agent_version=record.agent_version, model=record.model,
+        self_check=trial.subject.self_check, note=SELF_CHECK if trial.subject.self_check else "", dry=trial.dry,
+        status=status, reason=reason, ending=record.ending, seconds=record.seconds,
+        prewarm_seconds=record.prewarm_seconds, checks=checks, agent_key=record.key, tree_digest=record.tree_digest,
+        left_out=record.tree.left_out, versions=record.versions, finished_at=record.finished_at, evalkit=evalkit,
+    )
+
+
+def _check(check: Check, grade: Grade) -> CheckResult:
+    return CheckResult(check.id, check.kind, check.description, check.advisory, grade.verdict, grade.seconds,
+                       grade.key)
+
+
+def _judge(judge: Judge, grade: Grade) -> CheckResult:
+    verdict = grade.verdict
+    if verdict.score is not None and judge.threshold is not None:
+        passed = verdict.score >= judge.threshold
+        verdict = evolve(verdict, status="pass" if passed else "fail",
+                         summary=f"{verdict.summary} (wanted {judge.threshold})")
+    return CheckResult(judge.id, "judge", judge.title, judge.advisory, verdict, grade.seconds, grade.key)
+
+
+def _status(ending: Ending, checks: Sequence[CheckResult]) -> tuple[TrialStatus, str]:
+    deciding = [check for check in checks if not check.advisory and check.verdict.status != "skipped"]
+    errors = [check.id for check in deciding if check.verdict.status == "error"]
+    failed = [check.id for check in deciding if check.verdict.status == "fail"]
+    if ending.status == "timeout":
+        return "fail", f"timeout: {ending.detail}"
+    if errors:
+        return "error", "could not be graded: " + ", ".join(errors)
+    if failed:
+        return "fail", "failed: " + ", ".join(failed)
+    if not deciding:
+        return "error", "nothing was graded: every check was skipped or is advisory"
+    return "pass", f"passed {len(deciding)} of {len(checks)} checks" + (
+        f", {len(checks) - len(deciding)} skipped or advisory" if len(deciding) < len(checks) else "")
+
