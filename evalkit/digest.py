@@ -1,8 +1,8 @@
 """Digests of plain data and of files: what decides whether a task runs again.
 
-A digest is the SHA-256 of the value's canonical JSON: attrs classes as their fields with their class's name, keys sorted.
-Fields named `origin` (line numbers) and `about` are for people and are left out, so that a comment or a reordering of
-the file changes no digest.
+A digest is the SHA-256 of the value's canonical JSON: attrs classes as their fields with their class's name, keys
+sorted. Fields named `origin` (line numbers) and `about` are for people and are left out, so that a comment or a
+reordering of the file changes no digest.
 """
 
 from __future__ import annotations

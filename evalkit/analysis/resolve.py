@@ -573,13 +573,12 @@ class _CaseResolver:
             bad = sorted(set(pattern.flags) - set("isx"))
             if bad:
                 self.report("E050", f"there is no regex flag `{bad[0]}`", pattern.span,
-                            help="known: `i` ignore case, `s` `.` matches line ends, `x` verbose; multi-line is always on")
+                            help="known: `i` ignores case, `s` lets `.` match line ends, `x` is verbose; "
+                            "multi-line is always on")
             try:
                 regex.compile(pattern.pattern, regex.MULTILINE)
             except regex.error as error:
-                at = error.pos or 0
-                self.report("E050", f"this regex is not valid: {error.msg} (character {at + 1} of the regex)",
-                            pattern.span)
+                self.report("E050", f"this regex is not valid: {error}", pattern.span)
             compiled.append(m.Pattern(pattern.pattern, True, "".join(sorted(set(pattern.flags)))))
         return tuple(compiled)
 

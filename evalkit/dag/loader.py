@@ -115,7 +115,7 @@ class Plan:
                 for number in range(1, count + 1)]
 
     def build(self, meant: Sequence[str] | None) -> None:
-        """Make the tasks of the cases meant. Where none is meant (a listing), a case that nobody can run is left out."""
+        """Make the tasks of the cases meant. For a listing (None) a case that nobody can run now is left out."""
         built = []
         for case in self.project.cases.values():
             if meant is not None and case.name not in meant:

@@ -1,7 +1,7 @@
 """doit's database: sqlite in WAL mode, committed task by task, so that a kill loses at most the task in flight.
 
-doit's own backends write when the run closes: after a kill they know nothing of what ran. `deps:` is the last thing that
-doit sets for a finished task (Dependency.save_success), always on the main thread: that is when a task is committed.
+doit's own backends write when the run closes: after a kill they know nothing of what ran. `deps:` is the last thing
+that doit sets for a finished task (Dependency.save_success), always on the main thread: then the task is committed.
 """
 
 from __future__ import annotations

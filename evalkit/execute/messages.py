@@ -1,7 +1,8 @@
-"""Asks a model over the Messages API (https://docs.anthropic.com/en/api/messages). The only place that builds an HTTP client.
+"""Asks a model over the Messages API (https://docs.anthropic.com/en/api/messages).
 
-Errors are told apart: a refused key or an unknown model is for the person to mend, an overloaded provider is asked again,
-a broken answer is the provider's. None of them says anything of what was being judged.
+The only place that builds an HTTP client. Errors are told apart: a refused key or an unknown model is for the person to
+mend, an overloaded provider is asked again, a broken answer is the provider's. None of them says anything of what was
+being judged.
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ class Usage:
 class Ending:
     """How an agent's run ended.
 
-    status: completed; capped (its turn limit: graded, never a fail by itself); timeout (its time limit: graded, a fail).
+    status: completed; capped (by its turn limit: graded, never a fail by itself); timeout (its time limit: graded, and
+    a fail).
     """
 
     status: Literal["completed", "capped", "timeout"]

@@ -30,7 +30,7 @@ class Endpoint:
     style: Literal["bearer", "x-api-key"] = "bearer"
 
     def model(self, slug: str) -> str:
-        """The model's name at this endpoint: gateways take slugs (`anthropic/claude-x-4.8`), Anthropic its own names."""
+        """The model's name here: gateways take slugs (`anthropic/claude-x-4.8`), Anthropic its own names."""
         if self.style == "bearer":
             return slug
         return slug.removeprefix("anthropic/").replace(".", "-")

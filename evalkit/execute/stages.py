@@ -1,8 +1,8 @@
 """The stages that make a final tree: template -> workspace -> agent. Each fills one entry of the store.
 
-Caches never travel: zig's cache manifests (as one example) hold absolute paths, and a warm tree copied elsewhere grades the
-other tree's sources. So a template and a final tree are archived without the caches that the case names, and a prewarm
-runs in the agent's own workspace, where the agent finds it warm.
+Caches never travel: zig's cache manifests (as one example) hold absolute paths, and a warm tree copied elsewhere grades
+the other tree's sources. So a template and a final tree are archived without the caches that the case names, and a
+prewarm runs in the agent's own workspace, where the agent finds it warm.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _deliver(session: Session, skill: Skill, tree: Path, folder: Path, env: Mapp
 
 def _command(session: Session, command: Command, values: Mapping[str, str], *, cwd: Path, env: Mapping[str, str],
              log: Path, what: str, origin: str) -> None:
-    """Run a set-up command of a case. Raises UserError, with its own words, where it fails: the case names it wrongly."""
+    """Run a set-up command of a case. Raises UserError, with the command's own words, where it fails."""
     argv = expand_all(command.words, values)
     try:
         finished = run(argv, cwd=cwd, env=env, limit=command.limit, log=log, tick=session.tick)

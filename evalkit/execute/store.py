@@ -1,8 +1,8 @@
 """The store: outcomes under the key of what they were made from. Written once, whole, and never overwritten.
 
 `<store>/<kind>/<first two digits>/<key>/` holds the files of an entry. An entry is made in a folder of its own beside
-them and renamed into place, so that a kill at any moment leaves an entry or none. Of two that make the same entry at once,
-the first one's is kept.
+them and renamed into place, so that a kill at any moment leaves an entry or none. Of two that make the same entry at
+once, the first one's is kept.
 """
 
 from __future__ import annotations

@@ -164,8 +164,8 @@ class _Installer:
             (self.folder / "bin" / name).symlink_to(target)
 
     def _hint(self, registry: str) -> str:
-        return (f"is every pin right (declared at {self.toolchain.origin}), and can the {registry} registry be reached? "
-                f"all output: {self.log}")
+        return (f"is every pin right (declared at {self.toolchain.origin}), and can the {registry} registry be reached?"
+                f" all output: {self.log}")
 
     def _run(self, argv: list[str], name: str, hint: str) -> None:
         start = self.log.stat().st_size if self.log.exists() else 0

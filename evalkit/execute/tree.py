@@ -31,7 +31,7 @@ _LISTED = 20
 
 @frozen
 class Manifest:
-    """What an archive holds: each file's path and digest (a link's is of its target), and what was left out, in words."""
+    """What an archive holds: each file's path and digest (a link's is its target's name's), and what was left out."""
 
     files: dict[str, str]
     left_out: tuple[str, ...]
@@ -40,7 +40,7 @@ class Manifest:
 
 def pack(root: Path, archive: Path, *, exclude: Iterable[str] = (),
          clean: Callable[[bytes], bytes] = lambda data: data) -> Manifest:
-    """Write the tree below `root` to a tar.zst file; equal trees give equal bytes (no times, owners or order of a disk).
+    """Write the tree below `root` to a tar.zst file; equal trees give equal bytes (no times, owners, disk order).
 
     exclude: folders or files, relative to the root. clean: takes secrets out of a file's bytes.
     Raises HarnessError where the archive cannot be written.
@@ -64,7 +64,7 @@ def pack(root: Path, archive: Path, *, exclude: Iterable[str] = (),
                     break
                 member = tarfile.TarInfo(name)
                 if stat.S_ISLNK(info.st_mode):
-                    target = os.readlink(path)
+                    target = str(path.readlink())
                     member.type, member.linkname = tarfile.SYMTYPE, target
                     tar.addfile(member)
                     files[name] = hashlib.sha256(b"link:" + os.fsencode(target)).hexdigest()
@@ -116,7 +116,7 @@ def _walk(root: Path, excluded: frozenset[str]) -> Iterator[tuple[Path, str, str
             mode = entry.stat(follow_symlinks=False).st_mode
             if stat.S_ISLNK(mode):
                 target = os.path.realpath(path)
-                outside = os.path.isabs(os.readlink(path)) or not (target + "/").startswith(real_root + "/")
+                outside = path.readlink().is_absolute() or not (target + "/").startswith(real_root + "/")
                 yield path, name, "a link that leads outside" if outside else ""
             elif stat.S_ISDIR(mode):
                 yield path, name, ""

@@ -308,7 +308,7 @@ class ScriptedGateway:
             if not record.is_main:
                 return (self._side(body) if self._side else None) or Reply((Text("ok"),)), number
             return step(body) if callable(step) else step, number
-        except BaseException as error:  # pytest.fail raises no Exception
+        except BaseException as error:  # noqa: BLE001 - pytest.fail raises no Exception
             self._note_error(error)
             # Claude Code 2.1 repeats what got a 400 up to five times with fewer beta features, and a 401, a
             # 429 and a 5xx for minutes. A 403 it takes as final, so that the failing test ends at once.

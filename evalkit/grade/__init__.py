@@ -1,1 +1,1 @@
-"""Final trees -> verdicts, one file a grader. A failing grade is data; an error says that the harness could not tell."""
+"""Final trees -> verdicts, one file a grader. A failing grade is data; an error: the harness could not tell."""

@@ -101,7 +101,7 @@ def agent_inputs(trial: Trial, contents: Contents) -> Inputs:
 
 def grade_inputs(case: Case, check: Check, tree: Mapping[str, str], grader: str, lane: str,
                  contents: Contents) -> Inputs:
-    """Inputs of a deterministic check. `tree` maps the final tree's paths to digests; `grader` is the code's version."""
+    """Inputs of a deterministic check. `tree` maps the final tree's paths to digests; `grader`: its code's version."""
     inputs = {"grader": grader, "check": digest(check.spec)}
     if check.lanes:
         inputs |= {"lane": lane, "lanes of the check": digest(check.lanes)}

@@ -1,8 +1,8 @@
 """A trial's result, put together from how the agent ended and what each check came to.
 
-Rules: a check that is skipped or advisory decides nothing. An error of a deciding check makes the trial an error (the harness
-could not tell), never a fail. A timeout is a fail, whatever the checks say. A trial of which nothing was graded is an
-error: a case that grades nothing must not look like one that passes.
+Rules: a check that is skipped or advisory decides nothing. An error of a deciding check makes the trial an error (the
+harness could not tell), never a fail. A timeout is a fail, whatever the checks say. A trial of which nothing was graded
+is an error: a case that grades nothing must not look like one that passes.
 """
 
 from __future__ import annotations

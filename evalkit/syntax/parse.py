@@ -331,7 +331,4 @@ class _Lower:
 
 def _only(items: Iterable[T]) -> T | None:
     """The last item, if any: an optional part of a statement, where a later one replaces an earlier one."""
-    last = None
-    for last in items:
-        pass
-    return last
+    return next(reversed(list(items)), None)

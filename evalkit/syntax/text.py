@@ -39,8 +39,8 @@ def string_value(literal: str) -> str:
 def block_value(literal: str) -> str:
     r"""The value of a text block: raw, dedented by the indentation of the line that closes it.
 
-    The line break after the opening quotes is dropped; the one before the closing quotes is kept, so that a block of
-    lines ends as a text file does. A line indented less than the closing one keeps what it has.
+    The line break after the opening quotes is dropped; the one before the closing quotes is kept, so that a block
+    of lines ends as a text file does. A line indented less than the closing one keeps what it has.
     """
     body = literal[3:-3].replace("\r\n", "\n")
     if "\n" not in body:

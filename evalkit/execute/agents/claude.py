@@ -5,8 +5,8 @@ What was found on the real program (2.1.332) and shapes this file:
 * Its last line has `type: result`. A failed provider ends with `subtype: success` all the same: what counts is
   `is_error` with `terminal_reason`. The turn cap is `subtype: error_max_turns`, exit status 1.
 * With a wrong key it retries for three minutes; each retry is a line, so a refused key is told at once.
-* With a background task running it prints its result and does not exit: background tasks are off, and after the result it
-  gets a few seconds.
+* With a background task running it prints its result and does not exit: background tasks are off, and after the result
+  it gets a few seconds.
 * A rule denies an absolute folder only as `Read(//folder/**)`, with two slashes; and Edit needs a rule of its own. An
   allowed bare `Read` opens the whole disk; in the mode acceptEdits the workspace can be read and edited without it.
 * CLAUDE.md files of every folder above the workspace are read: workspaces stand outside the project (see places.py).

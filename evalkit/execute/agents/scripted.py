@@ -15,14 +15,14 @@ from evalkit.plan.trials import AgentTraits
 
 __all__ = ["Nop", "Overlay"]
 
-VERSION = "1"
+_TRAITS = AgentTraits(version="1", reads=frozenset(), sampled=False, builds=False)
 
 
 @frozen
 class Overlay:
     """Lays the trial's answer over the workspace."""
 
-    traits: AgentTraits = AgentTraits(VERSION, frozenset(), sampled=False, builds=False)
+    traits: AgentTraits = _TRAITS
     toolchain: Toolchain | None = None
 
     def run(self, job: Job) -> Ending:
@@ -38,7 +38,7 @@ class Overlay:
 class Nop:
     """Leaves the workspace as it is: what passes for it is no evidence."""
 
-    traits: AgentTraits = AgentTraits(VERSION, frozenset(), sampled=False, builds=False)
+    traits: AgentTraits = _TRAITS
     toolchain: Toolchain | None = None
 
     def run(self, job: Job) -> Ending:
