@@ -29,9 +29,13 @@ def announcement(plan: Plan, trials: Sequence[Trial]) -> str:
         cases = names[0] if len(names) == 1 else f"{len(names)} cases"
         turns, time = max(trial.case.limits.turns for trial in mine), max(trial.case.limits.time for trial in mine)
         lines.append(f"about to run {subject.agent} {version} with {subject.model}: {count} "
-                     f"trial{'' if count == 1 else 's'} of {cases}, at most {turns} turns and {time // 60} min each; "
+                     f"trial{'' if count == 1 else 's'} of {cases}, at most {turns} turns and {_limit(time)} each; "
                      f"{_expected(plan, mine)}")
     return "\n".join(lines)
+
+
+def _limit(seconds: int) -> str:
+    return f"{seconds} s" if seconds % 60 else f"{seconds // 60} min"
 
 
 def _expected(plan: Plan, trials: Sequence[Trial]) -> str:

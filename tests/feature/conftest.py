@@ -1,0 +1,34 @@
+"""Fixtures of the feature tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalkit.gateway import Reply, ScriptedGateway, ToolCall
+from tests.feature.project import KEY, MiniProject, fake_claude
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> MiniProject:
+    """A small project on disk."""
+    return MiniProject.make(tmp_path)
+
+
+def scores(request: dict[str, Any]) -> Reply:
+    """A judge's answer: 8 for every criterion that the request asks for."""
+    count = request["tools"][0]["input_schema"]["properties"]["scores"]["maxItems"]
+    entries = [{"criterion": number, "score": 8, "reason": "It is."} for number in range(1, count + 1)]
+    return Reply((ToolCall(request["tools"][0]["name"], {"scores": entries}),))
+
+
+@pytest.fixture
+def judged(project: MiniProject) -> Iterator[tuple[MiniProject, ScriptedGateway]]:
+    """A project whose judge is a scripted gateway on loopback and whose agent is a counting stand-in."""
+    with ScriptedGateway([scores] * 50) as gateway:
+        program, _ = fake_claude(project.root.parent / "fake")
+        project.env |= {"AI_GATEWAY_API_KEY": KEY, "EVALKIT_GATEWAY": gateway.url, "EVALKIT_CLAUDE": str(program)}
+        yield project, gateway
