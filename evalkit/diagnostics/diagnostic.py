@@ -22,6 +22,7 @@ class SourceLike(Protocol):
     def shown(self) -> str: ...
     @property
     def text(self) -> str: ...
+    def position(self, offset: int) -> tuple[int, int]: ...
 
 
 @frozen
@@ -35,15 +36,16 @@ class Span:
     @property
     def line(self) -> int:
         """The line of the first character, counted from 1."""
-        return self.source.text.count("\n", 0, self.start) + 1
+        return self.source.position(self.start)[0]
 
     @property
     def column(self) -> int:
         """The column of the first character, counted from 1, in characters."""
-        return self.start - (self.source.text.rfind("\n", 0, self.start) + 1) + 1
+        return self.source.position(self.start)[1]
 
     def __str__(self) -> str:
-        return f"{self.source.shown}:{self.line}:{self.column}"
+        line, column = self.source.position(self.start)
+        return f"{self.source.shown}:{line}:{column}"
 
 
 @frozen

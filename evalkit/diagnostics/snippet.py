@@ -23,13 +23,11 @@ def render_all(diagnostics: Iterable[Diagnostic]) -> str:
 
 def render(diagnostic: Diagnostic) -> str:
     """One diagnostic as plain text, without a final newline."""
-    head = f"error[{diagnostic.code}]: {diagnostic.message}"
-    parts = [head, *_excerpt(diagnostic.span, diagnostic.label)]
+    parts = [f"error[{diagnostic.code}]: {_visible(diagnostic.message)}", *_excerpt(diagnostic.span, diagnostic.label)]
     for message, span in diagnostic.notes:
-        parts += [f"note: {message}", *_excerpt(span, "")]
-    if diagnostic.help:
-        parts += [f"  = {line}" if index == 0 else f"    {line}"
-                  for index, line in enumerate(diagnostic.help.splitlines())]
+        parts += [f"note: {_visible(message)}", *_excerpt(span, "")]
+    for index, line in enumerate(diagnostic.help.split("\n") if diagnostic.help else []):
+        parts.append(f"  {'=' if index == 0 else ' '} {_visible(line)}")
     return "\n".join(parts)
 
 
@@ -38,6 +36,8 @@ def _excerpt(span: Span, label: str) -> list[str]:
     line_start = text.rfind("\n", 0, span.start) + 1
     line_end = text.find("\n", span.start)
     line_end = len(text) if line_end < 0 else line_end
+    if text.endswith("\r", line_start, line_end):
+        line_end -= 1
     before = text[line_start : span.start]
     marked = text[span.start : min(max(span.end, span.start + 1), line_end)]
     after = text[line_start + len(before) + len(marked) : line_end]
@@ -53,7 +53,7 @@ def _excerpt(span: Span, label: str) -> list[str]:
     gutter = " " * len(number)
     underline = " " * cell_len(before) + "^" * max(1, cell_len(marked))
     return [
-        f"{gutter}--> {span}",
+        f"{gutter}--> {_visible(str(span))}",
         f"{gutter} |",
         f"{number} | {before}{marked}{after}".rstrip(),
         f"{gutter} | {underline}{' ' + label if label else ''}",

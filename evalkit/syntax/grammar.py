@@ -1,15 +1,29 @@
-"""The one place that touches Lark: builds the parser, and tells what a syntax error expected."""
+"""The one place that touches Lark: builds the parser, drives it past errors, and tells what each of them expected.
+
+The parser reads a text once. At an error its stack is cut back to the block that the broken statement stands in, the
+text is skipped to the end of that statement (recover.py), and parsing goes on: all errors are found in one pass, in
+time that grows with the text and not with the errors.
+"""
 
 from __future__ import annotations
 
+import re
+import threading
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
+from attrs import frozen
 from lark import Lark, Token, Tree, UnexpectedInput, UnexpectedToken
+from lark.parsers.lalr_analysis import Shift
 
-__all__ = ["SyntaxProblem", "parse_tree", "token_words"]
+from evalkit.syntax.recover import statement_end
+
+__all__ = ["MAX_TOKENS", "Expected", "SyntaxProblem", "parse_tree"]
+
+MAX_TOKENS = 30_000
+"""Words, values and signs of one file; a hundred times a long case. It bounds the time that a file can take."""
 
 _WORDS = {
     "NAME": "a name", "STRING": "a quoted string", "TEXT": 'a """ text block', "REGEX": "a /regex/",
@@ -17,32 +31,91 @@ _WORDS = {
     "_COMMA": "`,`", "$END": "the end of the file", "LBRACE": "`{`", "RBRACE": "`}`", "LPAR": "`(`",
     "RPAR": "`)`", "EQUAL": "`=`",
 }
+_WORD = re.compile(r"[\w.-]+|.", re.DOTALL)
 
 
-class _ValuesEverywhere:
-    """Lets the contextual lexer cut names and values everywhere, also where the parser takes none.
+class _Tokens(threading.local):
+    """Between the lexer and the parser: counts tokens, and opens the lexer to names and values everywhere.
 
-    So an unknown keyword is one whole token, and the parser (not the lexer, a character at a time) refuses it.
+    Since the contextual lexer cuts them also where the parser takes none, an unknown keyword is one whole token, and
+    the parser (not the lexer, a character at a time) refuses it.
     """
 
     always_accept: ClassVar[tuple[str, ...]] = ("NAME", "STRING", "TEXT", "REGEX", "DURATION", "INT", "_SEP")
+    left = 0
 
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        return stream
+        for token in stream:
+            self.left -= 1
+            if self.left < 0:
+                raise _TooLong(token.start_pos or 0)
+            yield token
 
 
-class SyntaxProblem(Exception):
-    """The first place where a text stops being a case file.
+class _TooLong(Exception):
+    """There are more tokens than MAX_TOKENS; the first too many starts at `at`."""
 
-    `expected`: what could have stood there, as (keyword or None, words for a person).
+    def __init__(self, at: int) -> None:
+        super().__init__(at)
+        self.at = at
+
+
+@frozen
+class Expected:
+    """What could have stood somewhere: a keyword, or (where that is None) something else, in words for a person."""
+
+    keyword: str | None
+    words: str
+
+
+@frozen
+class SyntaxProblem:
+    """A place where a text stops being a case file.
+
+    kind: `token`, something that cannot stand there; `text`, characters that begin nothing; `end`, the file ends
+    too early; `long`, more tokens than MAX_TOKENS. `open_brace`: the place of the innermost `{` that is not closed,
+    where the file ends within a block.
     """
 
-    def __init__(self, start: int, end: int, found: str, expected: list[tuple[str | None, str]]) -> None:
-        super().__init__(found)
-        self.start = start
-        self.end = end
-        self.found = found
-        self.expected = expected
+    kind: Literal["token", "text", "end", "long"]
+    start: int
+    end: int
+    found: str = ""
+    expected: tuple[Expected, ...] = ()
+    open_brace: int | None = None
+
+
+def parse_tree(text: str, most: int) -> tuple[Tree[Token] | None, list[SyntaxProblem]]:
+    """The parse tree of a file without its broken statements, and the problems, at most so many.
+
+    There is no tree where the file ends too early or has too many problems.
+    """
+    problems: list[SyntaxProblem] = []
+
+    def go_on(error: UnexpectedInput) -> bool:
+        problem = _problem(text, error)
+        problems.append(problem)
+        never_ends = problem.kind == "end" or (problem.kind == "text" and text.startswith('"""', problem.start))
+        if never_ends or len(problems) >= most:
+            return False
+        state: Any = error.interactive_parser.parser_state
+        end = statement_end(text, problem.start)
+        _cut_back(state)
+        if text.startswith("}", end) and "RBRACE" not in _accepted(state):
+            end += 1  # it closes nothing
+        state.lexer.state.line_ctr.char_pos = end
+        return True
+
+    _tokens.left = MAX_TOKENS
+    try:
+        return _parser().parse(text, on_error=go_on), problems
+    except UnexpectedInput:
+        return None, problems
+    except _TooLong as error:
+        return None, [*problems, SyntaxProblem("long", error.at, error.at + 1)]
+
+
+_tokens = _Tokens()
 
 
 @cache
@@ -51,36 +124,55 @@ def _parser() -> Lark:
     folder = here / "grammar" if (here / "grammar").is_dir() else here.parent / "grammar"
     return Lark(
         (folder / "eval.lark").read_text(encoding="utf-8"),
-        parser="lalr", start="file", propagate_positions=True, maybe_placeholders=False,
-        postlex=_ValuesEverywhere(),
+        parser="lalr", start="file", propagate_positions=True, maybe_placeholders=False, postlex=_tokens,
     )
 
 
-def parse_tree(text: str) -> Tree[Token]:
-    """The parse tree of a file. Raises `SyntaxProblem` at the first error."""
-    try:
-        return _parser().parse(text)
-    except UnexpectedToken as error:
-        token = error.token
-        at_end = token.type == "$END"
-        # At the end of input LALR reports the place of the last token: the end is where the text stops.
-        start = len(text.rstrip()) if at_end else (token.start_pos or 0)
-        found = "the end of the file" if at_end else str(token)
-        raise SyntaxProblem(start, start + (1 if at_end else len(token)), found,
-                            token_words(set(error.accepts or error.expected))) from None
-    except UnexpectedInput as error:
+def _accepted(state: Any) -> dict[str, Any]:
+    """What the parser's table says about each terminal in a state: to shift it or to reduce a rule."""
+    actions = state.parse_conf.states[state.position]
+    return {name: action for name, (action, _) in actions.items() if name.isupper()}
+
+
+def _cut_back(state: Any) -> None:
+    """Drop an unfinished statement from the parser's stacks: back to where a statement of its block can start.
+
+    Such a state, and no other, takes a separator and something else than a separator or the block's end.
+    """
+    closed = 0  # blocks of the broken statement that are whole
+    while len(state.state_stack) > 1:
+        taken = {name for name, action in _accepted(state).items() if action is Shift}
+        if not closed and "_SEP" in taken and taken - {"_SEP", "RBRACE"}:
+            return
+        state.state_stack.pop()
+        dropped = state.value_stack.pop()
+        if isinstance(dropped, Token):
+            closed += {"RBRACE": 1, "LBRACE": -1}.get(dropped.type, 0)
+
+
+def _problem(text: str, error: UnexpectedInput) -> SyntaxProblem:
+    parser: Any = error.interactive_parser
+    expected = _expected(parser.accepts())
+    if not isinstance(error, UnexpectedToken):
         start = error.pos_in_stream or 0
-        raise SyntaxProblem(start, start + 1, text[start : start + 1],
-                            token_words(set(getattr(error, "allowed", None) or ()))) from None
+        word = _WORD.match(text, start)
+        found = word.group() if word else ""
+        return SyntaxProblem("text", start, start + len(found), found, expected)
+    token = error.token
+    if token.type == "$END":
+        # At the end of input LALR reports the place of the last token: the end is where the text stops.
+        end = len(text.rstrip())
+        braces = [value.start_pos for value in parser.parser_state.value_stack
+                  if isinstance(value, Token) and value.type == "LBRACE"]
+        return SyntaxProblem("end", end, end + 1, "", expected, braces[-1] if braces else None)
+    start = token.start_pos or 0
+    found = "," if token.type == "_COMMA" else str(token)  # a comma takes line ends and comments along
+    return SyntaxProblem("token", start, start + len(found), found, expected)
 
 
-def token_words(names: set[str]) -> list[tuple[str | None, str]]:
+def _expected(names: set[str]) -> tuple[Expected, ...]:
     """What terminals look like to a person: keywords first, in alphabetical order."""
     literals = {terminal.name: str(terminal.pattern.value) for terminal in _parser().terminals}
-    keywords, others = [], []
-    for name in sorted(names):
-        if name in _WORDS:
-            others.append((None, _WORDS[name]))
-        else:
-            keywords.append((literals[name], f"`{literals[name]}`"))
-    return [*sorted(keywords), *others]
+    keywords = sorted(literals[name] for name in names - set(_WORDS))
+    return (*(Expected(keyword, f"`{keyword}`") for keyword in keywords),
+            *(Expected(None, _WORDS[name]) for name in sorted(names & set(_WORDS))))

@@ -325,14 +325,14 @@ class Wrong:
 class Profile:
     name: Name
     extends: Name | None
-    body: tuple[About | UseProfile | UseNone | UseAgent | Setup | Check | Judge, ...]
+    body: tuple[About | UseAgent | Setup | Check | Judge, ...]
     span: Span
 
 
 @frozen
 class Suite:
     name: Name
-    body: tuple[About | Toolchain | Model | Agent | Profile | Define | Setup | Check | Judge, ...]
+    body: tuple[About | Toolchain | Model | Agent | UseAgent | Profile | Define | Setup | Check | Judge, ...]
     span: Span
 
 

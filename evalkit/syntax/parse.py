@@ -1,7 +1,6 @@
 """A source's text -> its nodes, with every syntax error of the file.
 
-Lark gives a tree; `_Lower` turns it into nodes, one method a rule. Where the text does not parse, the statement at
-the error is blanked out and the rest is parsed again (see recover.py), so that all errors are found in one go.
+Lark gives a tree without the broken statements (grammar.py); `_Lower` turns it into nodes, one method a rule.
 """
 
 from __future__ import annotations
@@ -14,68 +13,81 @@ from lark import Token, Tree
 from evalkit.diagnostics import Diagnostic, Span, did_you_mean
 from evalkit.diagnostics.suggest import nearest
 from evalkit.syntax import nodes as n
-from evalkit.syntax.grammar import SyntaxProblem, parse_tree
-from evalkit.syntax.recover import blank, statement_at
+from evalkit.syntax.grammar import MAX_TOKENS, SyntaxProblem, parse_tree
 from evalkit.syntax.source import Source
-from evalkit.syntax.text import BadEscape, block_value, duration_seconds, string_value
+from evalkit.syntax.text import BadEscape, ShallowLine, block_value, duration_seconds, string_value
 
 __all__ = ["MAX_ERRORS", "parse"]
 
 MAX_ERRORS = 25
+"""Syntax errors of one file that are told; parsing stops there."""
+MAX_NUMBER = 1_000_000
+MAX_DURATION = 7 * 24 * 3600
 T = TypeVar("T")
 
 
 def parse(source: Source) -> tuple[n.File, list[Diagnostic]]:
     """Parse a file. The nodes are those of all statements that parsed; they are whole only if nothing was found."""
-    text = source.text
-    found: list[Diagnostic] = []
-    while True:
-        try:
-            tree = parse_tree(text)
-        except SyntaxProblem as problem:
-            found.append(_explain(source, problem))
-            extent = None if problem.start >= len(text.rstrip()) else statement_at(text, problem.start)
-            if extent is None or len(found) >= MAX_ERRORS:
-                return n.File((), (), source.span(0, 0)), found
-            text = blank(text, *extent)
-            continue
-        lower = _Lower(source)
-        return lower.file(tree), found + lower.found
+    tree, problems = parse_tree(source.text, MAX_ERRORS)
+    found = [_explain(source, problem) for problem in problems]
+    if tree is None:
+        return n.File((), (), source.span(0, 0)), found
+    lower = _Lower(source)
+    return lower.file(tree), found + lower.found
 
 
 def _explain(source: Source, problem: SyntaxProblem) -> Diagnostic:
     span = source.span(problem.start, problem.end)
-    keywords = [keyword for keyword, _ in problem.expected if keyword and keyword[0].isalpha()]
-    found = problem.found
-    if found == '"':
-        return Diagnostic("E011", "this string is not closed on its line", span,
-                          help='close it with `"`, or use a """ text block for several lines')
-    if found == "/":
-        return Diagnostic("E011", "this regex is not closed on its line", span,
-                          help="close it with `/`; a `/` inside is written `\\/`")
-    if found == "the end of the file":
-        return Diagnostic("E012", "the file ends in the middle of a statement", span,
-                          help=_expected(problem) or "is a `}` missing?")
-    shown = found if len(found) <= 40 else found[:40] + "…"
-    shown = "the end of the line" if not shown.strip() or shown == ";" else f"`{shown}`"
-    if found[:1].isalpha() and keywords and not any(words == "a name" for _, words in problem.expected):
-        near = nearest(found, keywords)
-        help_line = f"did you mean `{near}`?" if near else did_you_mean(found, keywords, limit=40)
+    if problem.kind == "long":
+        return Diagnostic("E002", f"the file holds more than {MAX_TOKENS:,} words and values", span,
+                          help="write some of its cases into files of their own")
+    if problem.kind == "end":
+        message, brace = "the file ends in the middle of a statement", problem.open_brace
+        if brace is None:
+            return Diagnostic("E012", message, span, help=_expected(problem))
+        return Diagnostic("E012", message, span, help="is a `}` missing?",
+                          notes=(("this brace is not closed", source.span(brace, brace + 1)),))
+    if problem.kind == "text":
+        for opening, message, help_line in _UNCLOSED:
+            if source.text.startswith(opening, problem.start):
+                return Diagnostic("E011", message, source.span(problem.start, problem.start + len(opening)),
+                                  help=help_line)
+    keywords = [expected.keyword for expected in problem.expected if expected.keyword]
+    shown = _shown(problem.found)
+    names_fit = any(expected.words == "a name" for expected in problem.expected)
+    if problem.found[:1].isalpha() and keywords and not names_fit:
+        near = nearest(problem.found, keywords)
+        help_line = f"did you mean `{near}`?" if near else did_you_mean(problem.found, keywords, limit=40)
         return Diagnostic("E010", f"unknown keyword {shown}", span, help=help_line)
     return Diagnostic("E012", f"{shown} cannot stand here", span, help=_expected(problem))
 
 
+_UNCLOSED = (
+    ('"""', "this text block is not closed", 'close it with `"""` on a line of its own'),
+    ('"', "this string is not closed on its line",
+     'close it with `"`, or use a """ text block for several lines'),
+    ("//", "this regex is empty", "a comment starts with `#`"),
+    ("/", "this regex is not closed on its line", "close it with `/`; a `/` inside is written `\\/`"),
+)
+"""What begins a literal; where the lexer stops at it, the literal does not end. Longer ones first."""
+
+
+def _shown(found: str) -> str:
+    if not found.strip() or found.startswith(";"):
+        return "the end of the line"
+    first = found.splitlines()[0]
+    return f"`{first}`" if first == found and len(found) <= 40 else f"`{first[:40]}…`"
+
+
 def _expected(problem: SyntaxProblem) -> str:
-    words = [words for _, words in problem.expected]
-    if not words:
-        return ""
+    words = [expected.words for expected in problem.expected]
     if len(words) > 14:
         words = [*words[:14], "…"]
     return "expected " + (words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1])
 
 
 class _Lower:
-    """Turns the trees of one source into nodes. Bad escapes are collected in `found`."""
+    """Turns the trees of one source into nodes. Literals without a value are collected in `found`."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -114,7 +126,7 @@ class _Lower:
     def string(self, token: Token) -> n.Str:
         span = self.span(token)
         if token.type == "TEXT":
-            return n.Str(block_value(token), span, block=True)
+            return n.Str(self.block(token, span), span, block=True)
         try:
             return n.Str(string_value(token), span)
         except BadEscape as error:
@@ -124,6 +136,16 @@ class _Lower:
                 help='known: \\" \\\\ \\n \\t \\r \\0 \\u{HEX}; a backslash itself is `\\\\`; '
                 'a regex is written /…/, without quotes'))
             return n.Str(str(token)[1:-1], span)
+
+    def block(self, token: Token, span: Span) -> str:
+        try:
+            return block_value(token)
+        except ShallowLine as error:
+            self.found.append(Diagnostic(
+                "E015", "this line is indented less than the line that closes its text block",
+                self.source.span(span.start + error.start, span.start + error.end),
+                help='indent it with the same blanks, or move the closing `"""` to the left'))
+            return ""
 
     def strings(self, tree: Tree[Token]) -> tuple[n.Str, ...]:
         return tuple(self.string(token) for token in self.tokens(tree, "STRING"))
@@ -138,11 +160,19 @@ class _Lower:
         return n.Regex(pattern.replace("\\/", "/"), flags, self.span(token))
 
     def integer(self, token: Token) -> n.Number:
-        return n.Number(int(token), self.span(token))
+        span = self.span(token)
+        if len(token) > len(str(MAX_NUMBER)) or int(token) > MAX_NUMBER:
+            self.found.append(Diagnostic("E014", f"this number is larger than {MAX_NUMBER:,}", span))
+            return n.Number(MAX_NUMBER, span)
+        return n.Number(int(token), span)
 
     def time(self, tree: Tree[Token]) -> n.Number:
         token = self.tokens(tree, "DURATION")[0]
-        return n.Number(duration_seconds(token), self.span(token))
+        span = self.span(token)
+        seconds = duration_seconds(token) if len(token) <= 40 else MAX_DURATION + 1
+        if not 1 <= seconds <= MAX_DURATION:
+            self.found.append(Diagnostic("E014", "a time limit is from 1s to 168h", span))
+        return n.Number(seconds, span)
 
     def the_time(self, tree: Tree[Token]) -> n.Number | None:
         return _only(self.time(child) for child in self.trees(tree) if child.data == "time")
@@ -170,12 +200,12 @@ class _Lower:
     def about(self, tree: Tree[Token]) -> n.About:
         return n.About(self.text(self.trees(tree)[0]), self.span(tree))
 
-    def use(self, tree: Tree[Token]) -> n.UseProfile | n.UseNone | n.UseAgent:
-        what = self.trees(tree)[0]
-        if what.data == "use_none":
-            return n.UseNone(self.span(tree))
-        kind = n.UseProfile if what.data == "use_profile" else n.UseAgent
-        return kind(self.names(what)[0], self.span(tree))
+    def use(self, tree: Tree[Token]) -> n.UseProfile | n.UseNone:
+        names = self.names(tree)
+        return n.UseProfile(names[0], self.span(tree)) if names else n.UseNone(self.span(tree))
+
+    def use_agent(self, tree: Tree[Token]) -> n.UseAgent:
+        return n.UseAgent(self.names(tree)[0], self.span(tree))
 
     def prompt(self, tree: Tree[Token]) -> n.Prompt:
         return n.Prompt(self.text(self.trees(tree)[0]), self.span(tree))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from functools import cached_property
 from pathlib import Path
 
 from attrs import field, frozen
@@ -21,6 +23,18 @@ class Source:
     shown: str
     text: str = field(repr=False)
 
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        starts = [0]
+        while at := self.text.find("\n", starts[-1]) + 1:
+            starts.append(at)
+        return starts
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """The line and the column of a character, both counted from 1, the column in characters."""
+        line = bisect_right(self._line_starts, offset)
+        return line, offset - self._line_starts[line - 1] + 1
+
     def span(self, start: int, end: int) -> Span:
         return Span(self, start, end)
 
@@ -30,6 +44,9 @@ def read_source(path: Path, shown: str) -> Source:
 
     Raises `CaseErrors` where it cannot be read, is over 1 MB, is not UTF-8 or holds a NUL character.
     """
+    if not shown.isprintable():  # the bytes of a name that is not UTF-8 too
+        shown = shown.encode("unicode_escape").decode()
+        raise _refuse(path, shown, "E001", "the file's name holds characters that cannot be shown", "rename it")
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["BadEscape", "block_value", "duration_seconds", "string_value"]
+__all__ = ["BadEscape", "ShallowLine", "block_value", "duration_seconds", "string_value"]
 
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "0": "\0"}
 _ESCAPE = re.compile(r"\\(u\{[0-9A-Fa-f]{1,6}\}|.)")
@@ -18,6 +18,15 @@ class BadEscape(ValueError):
         super().__init__(escape)
         self.escape = escape
         self.offset = offset
+
+
+class ShallowLine(ValueError):
+    """A line of a text block with less indentation than the line that closes it; [start, end) within the literal."""
+
+    def __init__(self, start: int, end: int) -> None:
+        super().__init__(start)
+        self.start = start
+        self.end = end
 
 
 def string_value(literal: str) -> str:
@@ -37,28 +46,27 @@ def string_value(literal: str) -> str:
 
 
 def block_value(literal: str) -> str:
-    r"""The value of a text block: raw, dedented by the indentation of the line that closes it.
+    r"""The value of a text block: raw, without the indentation of the line that closes it.
 
-    The line break after the opening quotes is dropped; the one before the closing quotes is kept, so that a block
-    of lines ends as a text file does. A line indented less than the closing one keeps what it has.
+    Where a line break follows the opening quotes, it is dropped; the one before the closing quotes is kept, so that a
+    block of lines ends as a text file does. Line ends are \n whatever the file has. Where text precedes the closing
+    quotes on their line, nothing is dedented. Raises `ShallowLine` for a line that cannot be dedented.
     """
-    body = literal[3:-3].replace("\r\n", "\n")
-    if "\n" not in body:
-        return body
-    first, *lines = body.split("\n")
-    closing = lines[-1]
-    indent = closing if not closing.strip(" \t") else ""
-    dedented = [_without(line, indent) for line in lines[:-1]]
-    dedented.append("" if indent == closing else closing)
-    if first.strip(" \t"):
-        dedented.insert(0, first)
-    return "\n".join(dedented)
-
-
-def _without(line: str, indent: str) -> str:
-    if line.startswith(indent):
-        return line[len(indent) :]
-    return line.lstrip(" \t")
+    first, *lines = literal[3:-3].split("\n")
+    if not lines:
+        return first
+    indent = lines[-1] if not lines[-1].strip(" \t") else ""
+    at = 3 + len(first) + 1
+    dedented = [first] if first.strip() else []
+    for line in lines:
+        if line.startswith(indent):
+            dedented.append(line[len(indent) :])
+        elif not line.strip():
+            dedented.append("")
+        else:
+            raise ShallowLine(at, at + len(line.rstrip()))
+        at += len(line) + 1
+    return "\n".join(line.removesuffix("\r") for line in dedented)
 
 
 def duration_seconds(literal: str) -> int:
