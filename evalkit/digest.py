@@ -23,17 +23,28 @@ _CHUNK = 1 << 20
 def canonical(value: object) -> Any:
     """`value` as JSON types, without what only people read."""
     kind = type(value)
+    if isinstance(value, str):
+        return _text(value)
     if attrs.has(kind):
         fields = {field.name: canonical(getattr(value, field.name))
                   for field in attrs.fields(kind) if field.name not in _FOR_PEOPLE}
         return {"": kind.__name__, **fields}
     if isinstance(value, dict):
-        return {str(key): canonical(item) for key, item in value.items()}
+        return {_text(str(key)): canonical(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [canonical(item) for item in value]
     if isinstance(value, set | frozenset):
         return sorted(canonical(item) for item in value)
     return value
+
+
+def _text(text: str) -> str:
+    """A file's name that is not UTF-8 holds halves of surrogate pairs, which JSON has no form for."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "\0" + text.encode("utf-8", "surrogatepass").hex()
+    return text
 
 
 def digest(value: object) -> str:

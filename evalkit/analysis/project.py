@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from attrs import frozen
 
+from evalkit.analysis.files import relative
 from evalkit.analysis.model import Case, SuiteInfo
+from evalkit.analysis.resolve import resolve
 from evalkit.diagnostics import CaseErrors, Diagnostic
 from evalkit.errors import UserError
 from evalkit.syntax import nodes, parse, read_source
@@ -31,17 +34,15 @@ def load_project(root: Path, cases_folder: str = "cases") -> Project:
 
     Raises `CaseErrors` with all diagnostics of all files, or `UserError` where there is no such folder.
     """
-    from evalkit.analysis.resolve import resolve
-
     folder = root / cases_folder
     if not folder.is_dir():
         raise UserError(f"there is no folder `{cases_folder}` in {root}",
                         hint='make it, or name another one: `cases = "…"` under [tool.evalkit] in pyproject.toml')
     found: list[Diagnostic] = []
     files: list[tuple[Path, nodes.File]] = []
-    for path in sorted(folder.rglob("*.eval")):
+    for path in _case_files(folder):
         try:
-            file, errors = parse(read_source(path, path.relative_to(root).as_posix()))
+            file, errors = parse(read_source(path, relative(path, root)))
         except CaseErrors as error:
             found += error.diagnostics
             continue
@@ -53,3 +54,15 @@ def load_project(root: Path, cases_folder: str = "cases") -> Project:
     if found:
         raise CaseErrors(found)
     return Project(root, cases, suites)
+
+
+def _case_files(folder: Path) -> list[Path]:
+    """The case files below a folder, sorted. Linked folders are not entered: they could lead in a circle.
+
+    Raises `UserError` for a folder that cannot be read: its cases would be left out without a word.
+    """
+    def refuse(error: OSError) -> None:
+        raise UserError(f"cannot read the folder {error.filename}: {error.strerror}") from error
+
+    return sorted(Path(place, name) for place, folders, files in os.walk(folder, onerror=refuse)
+                  for name in (*folders, *files) if name.endswith(".eval"))

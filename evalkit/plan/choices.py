@@ -33,7 +33,7 @@ def _flag(text: str) -> bool:
 
 
 def _positive(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1000:
+    if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= 1000:
         raise ValueError("a whole number from 1 to 1000")
     return int(text)
 
@@ -89,7 +89,7 @@ class Choices:
     keep_workspaces: bool = _choice(False, _flag, "1: leave the agent's workspaces on disk and say where")
     claude: str | None = _choice(None, str, "the path of another Claude Code than the pinned one")
     gateway: str | None = _choice(None, _url, "the address of the model API, instead of the provider's own")
-    cases: str = _choice("cases", str, "the folder of the case files (in pyproject.toml only)")
+    cases: str = _choice("cases", str, "the folder of the case files")
 
 
 CHOICES: tuple[Attribute[Any], ...] = fields(Choices)
@@ -120,9 +120,13 @@ def _from_pyproject(root: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("evalkit", {})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise UserError(f"pyproject.toml cannot be read: {error}") from None
+    for name in ("tool", "evalkit"):
+        table = table.get(name, {})
+        if not isinstance(table, dict):
+            raise UserError(f"`{name}` in pyproject.toml is not a table")
     return {name: str(int(value)) if isinstance(value, bool) else str(value) for name, value in table.items()}
 
 

@@ -1,0 +1,57 @@
+"""The list of what was found, which every part of the analysis adds to."""
+
+from __future__ import annotations
+
+from evalkit.diagnostics import Diagnostic, Span
+from evalkit.syntax import nodes as n
+
+__all__ = ["Findings", "Names"]
+
+LONGEST_NAME = 80
+"""Names become the names of files."""
+
+
+class Findings:
+    """Diagnostics in the order in which they were found, each once: a suite's statement is met once per case."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, int, int, int], Diagnostic] = {}
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        return list(self._found.values())
+
+    def report(self, code: str, message: str, span: Span, *, help: str = "",
+               notes: tuple[tuple[str, Span], ...] = ()) -> None:
+        key = (code, message, id(span.source), span.start, span.end)
+        self._found.setdefault(key, Diagnostic(code, message, span, help=help, notes=notes))
+
+
+class Names:
+    """Names of one kind, which are unique when compared without case: files are named by them."""
+
+    def __init__(self, findings: Findings, what: str) -> None:
+        self._findings = findings
+        self._what = what
+        self._first: dict[str, Span] = {}
+
+    def add(self, name: n.Name) -> bool:
+        """Note a name. False, and a report of both places, where it is taken."""
+        if len(name.value) > LONGEST_NAME:
+            self._findings.report("E053", f"this name is longer than {LONGEST_NAME} characters", name.span)
+        first = self._first.setdefault(name.value.lower(), name.span)
+        if first is name.span:
+            return True
+        self._findings.report("E030", f"there are two {self._what}s named `{name.value}`", name.span,
+                              help="names are compared without case; give one of them another name",
+                              notes=(("the first is here", first),))
+        return False
+
+    def reserve(self, name: n.Name, words: tuple[str, ...]) -> None:
+        """Report a name that the language uses itself in the same place."""
+        if name.value in words:
+            self._findings.report("E030", f"no {self._what} can be named `{name.value}`", name.span,
+                                  help="the language has that word for itself; give it another name")

@@ -1,0 +1,123 @@
+"""What must be right about a value wherever it stands: placeholders, commands, patterns, globs, pins."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Mapping
+from pathlib import PurePosixPath
+
+import regex
+
+from evalkit.analysis import model as m
+from evalkit.analysis.findings import Findings
+from evalkit.analysis.globs import BadGlob, check_glob
+from evalkit.analysis.placeholders import placeholders, substitute
+from evalkit.diagnostics import did_you_mean
+from evalkit.syntax import nodes as n
+
+__all__ = ["Values"]
+
+RUN_LIMIT = 600
+"""Seconds that a command of a case may take where the case does not say."""
+LONGEST_COMMAND = 32_000
+LONGEST_REGEX = 4_000
+_REGEX_FLAGS = {"i": regex.IGNORECASE, "s": regex.DOTALL, "x": regex.VERBOSE}
+
+
+class Values:
+    """Turns values of the syntax into those of compiled cases, and reports those that mean nothing."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.report = findings.report
+
+    def placeholders(self, text: n.Str, known: Collection[str]) -> bool:
+        """Whether `text` has no other placeholders than these."""
+        good = True
+        for name in placeholders(text.value):
+            if name in known:
+                continue
+            good = False
+            if name:
+                self.report("E025", f"there is no `{{{name}}}` here", text.span,
+                            help=did_you_mean(name, known) or "no placeholder can stand here; a brace is `{{`")
+            else:
+                self.report("E025", "a `{` opens no placeholder", text.span, help="a literal brace is written `{{`")
+        return good
+
+    def command(self, text: n.Str, known: Collection[str], limit: n.Number | None,
+                arguments: Mapping[str, str] | None = None) -> m.Command:
+        """A command line, split into words before anything is put in: nothing put in can become another word.
+
+        `known` are the placeholders that stay for the run; `arguments` are put in here.
+        """
+        arguments = arguments or {}
+        self.placeholders(text, (*arguments, *known))
+        words: list[str] = []
+        if len(text.value) > LONGEST_COMMAND:
+            self.report("E051", f"the command is longer than {LONGEST_COMMAND:,} characters", text.span,
+                        help="write a script beside the case")
+        elif "\0" in text.value:
+            self.report("E051", "a command holds no NUL character", text.span)
+        elif not text.value.strip():
+            self.report("E051", "the command is empty", text.span)
+        else:
+            try:
+                words = shlex.split(text.value)
+            except ValueError as error:
+                self.report("E051", f"this command line cannot be split into words: {str(error).lower()}", text.span,
+                            help="quote as in a shell; to use a shell's own features write: sh -c '…'")
+        return m.Command(tuple(substitute(word, arguments) for word in words),
+                         RUN_LIMIT if limit is None else limit.value)
+
+    def within_workspace(self, text: n.Str) -> str:
+        """A path within a workspace."""
+        value = text.value.rstrip("/")
+        path = PurePosixPath(value)
+        if not path.parts or path.is_absolute() or ".." in path.parts or "\\" in value or "\0" in value:
+            self.report("E041", f"`{text.value}` is not a path within the workspace", text.span,
+                        help="write it relative to the workspace's root, with `/` and without `..`")
+        return path.as_posix()
+
+    def globs(self, globs: tuple[n.Str, ...]) -> tuple[str, ...]:
+        for glob in globs:
+            try:
+                check_glob(glob.value)
+            except BadGlob as error:
+                self.report("E050", f"`{glob.value}` is no glob: {error}", glob.span)
+        return tuple(glob.value for glob in globs)
+
+    def patterns(self, patterns: tuple[n.Pattern, ...]) -> tuple[m.Pattern, ...]:
+        return tuple(self._regex(pattern) if isinstance(pattern, n.Regex) else self._text(pattern)
+                     for pattern in patterns)
+
+    def _text(self, pattern: n.Str) -> m.Pattern:
+        if not pattern.value:
+            self.report("E050", "an empty pattern matches everything", pattern.span)
+        return m.Pattern(pattern.value)
+
+    def _regex(self, pattern: n.Regex) -> m.Pattern:
+        flags = "".join(sorted(set(pattern.flags)))
+        bad = [flag for flag in flags if flag not in _REGEX_FLAGS]
+        if bad:
+            self.report("E050", f"there is no regex flag `{bad[0]}`", pattern.span,
+                        help="known: `i` ignores case, `s` lets `.` match line ends, `x` is verbose; "
+                        "multi-line is always on")
+        elif len(pattern.pattern) > LONGEST_REGEX:
+            self.report("E050", f"this regex is longer than {LONGEST_REGEX:,} characters", pattern.span)
+        else:
+            combined = regex.MULTILINE
+            for flag in flags:
+                combined |= _REGEX_FLAGS[flag]
+            try:
+                regex.compile(pattern.pattern, combined)
+            except (regex.error, ValueError, OverflowError, RecursionError) as error:
+                self.report("E050", f"this regex is not valid: {error}", pattern.span)
+        return m.Pattern(pattern.pattern, True, flags)
+
+    def pin(self, pin: n.Str, separator: str, wanted: str) -> str:
+        """A package with its version."""
+        # An npm scope starts with an @ of its own. A leading dash would be read as an option by the installer.
+        name, _, version = pin.value[1:].partition(separator)
+        if not name or not version or pin.value.startswith("-") or not pin.value.isprintable() or " " in pin.value:
+            self.report("E052", f"`{pin.value}` is not pinned", pin.span, help=f"results depend on it: give {wanted}")
+        return pin.value
