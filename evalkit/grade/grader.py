@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import time
 
 from evalkit.analysis.model import Case, Check, CheckSpec, GrepSpec, RunSpec, SnapshotSpec
@@ -26,8 +27,6 @@ def grader_version(spec: CheckSpec) -> str:
 
 def lane_names(lane: str) -> set[str]:
     """What a check's `on` may call a lane."""
-    import platform
-
     system = {"Darwin": "macos", "Linux": "linux"}.get(platform.system(), platform.system().lower())
     return {lane, f"{system}-{lane}"}
 

@@ -1,27 +1,39 @@
 """`check run` and `define check`: commands in a disposable copy of the final tree.
 
-The agent's code failing, crashing or hanging is a fail; a program of the harness's own that is missing is an error.
+The agent's code failing, crashing or hanging is a fail, and so is what it puts in the way of a check: a link that leads
+out, a file where a folder belongs. A program of the harness's own that is missing is an error.
 """
 
 from __future__ import annotations
 
+import errno
+import os
+import shlex
 import shutil
-from collections.abc import Mapping
+import signal
+import time
+from collections.abc import Callable
 from pathlib import Path
 
+from attrs import field, frozen
+
 from evalkit.analysis.globs import matching
-from evalkit.analysis.model import Append, Command, Put, Run, RunSpec, Step, StepsSpec, Toolchain
+from evalkit.analysis.model import Append, Command, Each, Put, Run, RunSpec, Step, StepsSpec, Toolchain
 from evalkit.analysis.placeholders import expand_all
+from evalkit.errors import HarnessError
 from evalkit.execute.overlay import lay_over
 from evalkit.execute.process import ProgramMissing, run
+from evalkit.grade.evidence import excerpt, plain
 from evalkit.grade.final_tree import Copy, FinalTree
-from evalkit.grade.verdict import Verdict, excerpt
+from evalkit.grade.verdict import Verdict
 
 __all__ = ["VERSION", "grade_run", "grade_steps"]
 
-VERSION = "run 1"
-_READ = 4_000_000
-"""Bytes of a command's output that are looked at for evidence."""
+VERSION = "run 2"
+_READ = 1_000_000
+"""Bytes of a command's output that are looked at for evidence: the first and the last half of it."""
+_OURS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE})
+"""Reasons for which nobody could have written a file: the machine's, not the tree's."""
 
 
 def grade_run(spec: RunSpec, tree: FinalTree, toolchains: tuple[Toolchain, ...]) -> Verdict:
@@ -31,94 +43,154 @@ def grade_run(spec: RunSpec, tree: FinalTree, toolchains: tuple[Toolchain, ...])
 
 def grade_steps(spec: StepsSpec, tree: FinalTree, toolchains: tuple[Toolchain, ...]) -> Verdict:
     """Every step succeeds, in order, in one copy; the first that does not is the verdict."""
-    said: list[str] = []
     with tree.copy(toolchains) as copy:
+        check = _Check(tree, copy)
         for step in spec.steps:
-            verdict = _step(step, tree, copy, said)
+            verdict = check.step(step)
             if verdict is not None:
                 return verdict
-    return Verdict("pass", said[-1] if said else "done", "\n".join(said))
+    return Verdict("pass", check.said[-1] if check.said else "done", "\n".join(check.said))
 
 
-def _step(step: Step, tree: FinalTree, copy: Copy, said: list[str]) -> Verdict | None:
-    """Do a step; a verdict where it ends the check."""
-    if isinstance(step, Put):
-        return _put(tree.session.root / step.source, copy.tree, step.target)
-    if isinstance(step, Append):
-        return _append(copy.tree, step)
-    if isinstance(step, Run):
-        return _command(step.command, {"workspace": str(copy.tree)}, tree, copy, said)
-    names = matching(tree.manifest.files, (step.glob,))
-    if not names:
-        return Verdict("fail", f"no file matches {step.glob}")
-    for name in names:
-        verdict = _command(step.command, {"workspace": str(copy.tree), "file": name}, tree, copy, said)
-        if verdict is not None:
-            return verdict
-    said.append(f"{len(names)} file{'' if len(names) == 1 else 's'} of {step.glob}")
-    return None
+@frozen
+class _Check:
+    """One check at work. said: a line for each thing that went well. Its methods return a verdict to end the check."""
 
+    tree: FinalTree
+    copy: Copy
+    said: list[str] = field(factory=list)
 
-def _inside(tree: Path, name: str) -> Path | None:
-    """A path of the tree, or None where the agent's links lead it outside."""
-    target = tree / name
-    return target if target.parent.resolve().is_relative_to(tree.resolve()) else None
+    def step(self, step: Step) -> Verdict | None:
+        if self.copy.tree.is_symlink() or not self.copy.tree.is_dir():
+            return Verdict("fail", "an earlier step of the check removed the workspace")
+        if isinstance(step, Put):
+            return self._put(step)
+        if isinstance(step, Append):
+            return self._append(step)
+        if isinstance(step, Run):
+            return self._command(step.command, {}, step.command.limit)
+        return self._each(step)
 
-
-def _put(source: Path, tree: Path, name: str) -> Verdict | None:
-    target = _inside(tree, name)
-    if target is None:
-        return Verdict("fail", f"{name} leads outside the workspace")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if source.is_dir():
-        lay_over(source, target)
+    def _each(self, step: Each) -> Verdict | None:
+        """The command for every file; they share its time limit, since the agent decides how many files there are."""
+        names = matching(self.tree.manifest.files, (step.glob,))
+        if not names:
+            return Verdict("fail", f"no file matches {step.glob}")
+        deadline = time.monotonic() + step.command.limit
+        for name in names:
+            verdict = self._command(step.command, {"file": _argument(name)}, max(0.1, deadline - time.monotonic()))
+            if verdict is not None:
+                return verdict
+        self.said.append(f"{len(names)} file{'' if len(names) == 1 else 's'} of {step.glob}")
         return None
+
+    def _command(self, command: Command, values: dict[str, str], limit: float) -> Verdict | None:
+        tree = self.copy.tree
+        argv = expand_all(command.words, {**values, "workspace": str(tree)})
+        line = plain(shlex.join(expand_all(command.words, {**values, "workspace": "."})))
+        log = self.copy.scratch / "check.log"
+        log.unlink(missing_ok=True)
+        try:
+            finished = run(argv, cwd=tree, env=self.copy.env, limit=limit, log=log, tick=self.tree.session.tick)
+        except ProgramMissing as error:
+            if _in_workspace(argv[0], tree):
+                return Verdict("fail", f"`{line}` cannot start", plain(error.message))
+            return Verdict("error", f"`{plain(argv[0])}` is not installed", plain(error.message))
+        if finished.ok:
+            self.said.append(f"`{line}` exited with 0")
+            return None
+        if finished.ended_by.startswith("time"):
+            how = f"was ended by its time limit of {command.limit} s" + (" for all files" if "file" in values else "")
+        elif finished.ended_by:
+            how = f"was ended by its {finished.ended_by}"
+        elif finished.exit_code < 0:
+            how = f"died of {_signal_name(-finished.exit_code)}"
+        else:
+            how = f"exited with {finished.exit_code}"
+        return Verdict("fail", f"`{line}` {how}", excerpt(self._output(log)) or "it printed nothing")
+
+    def _output(self, log: Path) -> str:
+        """What a command printed, without keys and without this machine's places, which say little at great length."""
+        session = self.tree.session
+        text = session.redactor.text(_ends(log, _READ))
+        for place, said in ((self.copy.tree, "."), (self.copy.env["HOME"], "~"), (self.copy.scratch, "…"),
+                            (session.places.cache, "…")):
+            text = text.replace(str(place), said)
+        return text
+
+    def _put(self, step: Put) -> Verdict | None:
+        source = self.tree.session.root / step.source
+        if not source.exists():
+            raise HarnessError(f"{step.source} is gone", hint="the check puts it into the workspace")
+
+        def write(target: Path) -> None:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.is_symlink() or target.is_file() or not source.is_dir():
+                _remove(target)
+            if source.is_dir():
+                target.mkdir(exist_ok=True)
+                lay_over(source, target)
+            else:
+                shutil.copy(source, target)
+
+        return self._write(step.target, write)
+
+    def _append(self, step: Append) -> Verdict | None:
+        def write(target: Path) -> None:
+            if target.is_symlink() or not target.is_file():
+                raise FileNotFoundError(errno.ENOENT, "there is no such file to append to")
+            with target.open("ab") as file:
+                file.write(b"\n" + step.text.encode())
+
+        return self._write(step.target, write)
+
+    def _write(self, name: str, write: Callable[[Path], None]) -> Verdict | None:
+        """Write a file of the check into the copy, unless what the agent left there is in the way."""
+        folder, _, last = name.rpartition("/")
+        root = os.path.realpath(self.copy.tree)
+        parent = os.path.realpath(os.path.join(root, folder))  # noqa: PTH118 - Path.resolve raises for a loop of links
+        if not Path(parent).is_relative_to(root):
+            return Verdict("fail", f"{name} leads outside the workspace")
+        try:
+            write(Path(parent, last))
+        except OSError as error:
+            if error.errno in _OURS:
+                raise HarnessError(f"cannot write to the copy of the workspace: {error.strerror}",
+                                   hint="is the disk full?") from error
+            return Verdict("fail", f"{name} cannot be written: {error.strerror or error}")
+        return None
+
+
+def _argument(name: str) -> str:
+    """A file's name as an argument: one such as `-rf` or `@list` must not pass for an option."""
+    return name if name[0].isalnum() or name[0] in "._" else f"./{name}"
+
+
+def _in_workspace(program: str, tree: Path) -> bool:
+    """Whether a program is one that the agent should have made. (A bare name is looked up in PATH: it is not.)"""
+    return "/" in program and (tree / program).is_relative_to(tree)
+
+
+def _remove(target: Path) -> None:
     if target.is_dir() and not target.is_symlink():
         shutil.rmtree(target)
-    target.unlink(missing_ok=True)
-    shutil.copyfile(source, target)
-    return None
+    else:
+        target.unlink(missing_ok=True)
 
 
-def _append(tree: Path, step: Append) -> Verdict | None:
-    target = _inside(tree, step.target)
-    if target is None or target.is_symlink() or not target.is_file():
-        return Verdict("fail", f"there is no file {step.target} to append to")
-    with target.open("ab") as file:
-        file.write(b"\n" + step.text.encode())
-    return None
-
-
-def _command(command: Command, values: Mapping[str, str], tree: FinalTree, copy: Copy,
-             said: list[str]) -> Verdict | None:
-    argv = expand_all(command.words, values)
-    line = " ".join(expand_all(command.words, {**values, "workspace": "."}))
-    log = copy.scratch / "check.log"
-    log.unlink(missing_ok=True)
+def _signal_name(number: int) -> str:
     try:
-        finished = run(argv, cwd=copy.tree, env=copy.env, limit=command.limit, log=log, tick=tree.session.tick)
-    except ProgramMissing as error:
-        if "/" in argv[0]:  # a program of the workspace: the agent did not make it
-            return Verdict("fail", f"`{line}` cannot start", error.message)
-        return Verdict("error", f"`{argv[0]}` is not installed", error.message)
-    output = tree.session.redactor.text(_read(log)).replace(str(copy.tree), ".")
-    shown = f"$ {line}\n{excerpt(output)}"
-    if finished.ended_by:
-        return Verdict("fail", f"`{line}` was ended by its {finished.ended_by}", shown)
-    if finished.exit_code < 0:
-        return Verdict("fail", f"`{line}` died of signal {-finished.exit_code}", shown)
-    if finished.exit_code > 0:
-        return Verdict("fail", f"`{line}` exited with {finished.exit_code}", shown)
-    said.append(f"`{line}` exited with 0")
-    return None
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
 
 
-def _read(log: Path) -> str:
-    """The first and last parts of a log."""
+def _ends(log: Path, most: int) -> str:
+    """A log; of a long one the first and the last half of `most` bytes."""
     size = log.stat().st_size
     with log.open("rb") as file:
-        if size <= _READ:
+        if size <= most:
             return file.read().decode("utf-8", "replace")
-        head = file.read(_READ // 2)
-        file.seek(size - _READ // 2)
+        head = file.read(most // 2)
+        file.seek(size - most // 2)
         return (head + b"\n" + file.read()).decode("utf-8", "replace")
