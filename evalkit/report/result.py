@@ -108,11 +108,11 @@ def _status(ending: Ending, checks: Sequence[CheckResult]) -> tuple[TrialStatus,
     if ending.status == "timeout":
         return "fail", f"timeout: {ending.detail}"
     if errors:
-        return "error", "could not be graded: " + ", ".join(errors)
+        return "error", "could not be graded: " + ", ".join(errors) + (
+            f"; failed: {', '.join(failed)}" if failed else "")
     if failed:
         return "fail", "failed: " + ", ".join(failed)
     if not deciding:
         return "error", "nothing was graded: every check was skipped or is advisory"
     return "pass", f"passed {len(deciding)} of {len(checks)} checks" + (
         f", {len(checks) - len(deciding)} skipped or advisory" if len(deciding) < len(checks) else "")
-
