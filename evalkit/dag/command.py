@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -67,26 +70,21 @@ class Run(DoitRun):  # type: ignore[misc]
         trials = _selected_trials(plan, selected)
         if trials:
             selected.append(f"report:{plan.run}")
-        plan.session.places.sweep()
-        plan.session.store.sweep()
-
         control = TaskControl(self.task_list, auto_delayed_regex=auto_delayed_regex)
         control.process(selected)
         if single:
             for name in control.selected_tasks:
                 control.tasks[name].task_dep = []
-        told = announcement(plan, trials)
-        if told:
-            print(told, file=sys.stderr)
         reporter = Reporter(self.loader.progress)
         # Always go on after a failure: one case that cannot be run says nothing of the others.
         runner = Runner(self.dep_manager, reporter, True, always, Stream(verbosity, force_verbosity))
-        previous = signal.signal(signal.SIGTERM, _terminate)
-        try:
+        with _alone(plan.session.places.state), _sigterm_as_interrupt():
+            plan.session.places.sweep()
+            plan.session.store.sweep()
+            if told := announcement(plan, trials):
+                print(told, file=sys.stderr)
             runner.run_all(control.task_dispatcher())
-        finally:
-            signal.signal(signal.SIGTERM, previous)
-        return _report(plan, trials, reporter)
+            return _report(plan, trials, reporter)
 
     def _help(self, plan: Plan) -> int:
         """A bare `doit` never runs, or pays for, everything."""
@@ -99,8 +97,30 @@ class Run(DoitRun):  # type: ignore[misc]
         return Exit.OK
 
 
-def _terminate(signum: int, frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
+@contextmanager
+def _alone(state: Path) -> Iterator[None]:
+    """One run at a time in a project: a second one waits, and says so. The lock ends with its process, however that ends."""
+    state.mkdir(parents=True, exist_ok=True)
+    with (state / "run.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("another run is at work in this project: waiting for it to end", file=sys.stderr)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def _sigterm_as_interrupt() -> Iterator[None]:
+    """A polite request to end is treated as Ctrl-C: children are ended, what finished is kept."""
+    def interrupt(signum: int, frame: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
 
 
 def _options_first(args: Sequence[str], parser: Any) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,18 @@ def scores(request: dict[str, Any]) -> Reply:
     return Reply((ToolCall(request["tools"][0]["name"], {"scores": entries}),))
 
 
-@pytest.fixture
-def judged(project: MiniProject) -> Iterator[tuple[MiniProject, ScriptedGateway]]:
+@contextmanager
+def judged_project(folder: Path) -> Iterator[tuple[MiniProject, ScriptedGateway]]:
     """A project whose judge is a scripted gateway on loopback and whose agent is a counting stand-in."""
+    project = MiniProject.make(folder)
     with ScriptedGateway([scores] * 50) as gateway:
-        program, _ = fake_claude(project.root.parent / "fake")
+        program, _ = fake_claude(folder / "fake")
         project.env |= {"AI_GATEWAY_API_KEY": KEY, "EVALKIT_GATEWAY": gateway.url, "EVALKIT_CLAUDE": str(program)}
         yield project, gateway
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Iterator[tuple[MiniProject, ScriptedGateway]]:
+    """`judged_project` for one test."""
+    with judged_project(tmp_path) as made:
+        yield made

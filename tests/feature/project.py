@@ -140,8 +140,8 @@ class MiniProject:
         """Run doit in the project, with no key and no choice of the person who runs the tests."""
         passed = {name: value for name, value in os.environ.items()
                   if not name.startswith(("EVALKIT_", "ANTHROPIC_", "CLAUDE_", "AI_GATEWAY_", "VERCEL_"))}
-        env = {**passed, "EVALKIT_CACHE": str(self.root.parent / "cache"), "EVALKIT_WORK": str(self.root.parent / "work"),
-               **self.env}
+        env = {**passed, "EVALKIT_CACHE": str(self.root.parent / "cache"),
+               "EVALKIT_WORK": str(self.root.parent / "work"), **self.env}
         done = subprocess.run([sys.executable, "-m", "doit", *args], cwd=self.root, env=env, capture_output=True,
                               text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL)
         assert "Traceback" not in done.stderr, done.stderr

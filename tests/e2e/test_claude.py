@@ -1,0 +1,199 @@
+"""The real Claude Code on the real SDK, driven by a scripted gateway on loopback: no key, no model, no network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalkit.gateway import Fault, Reply, ScriptedGateway, Step, Text, ToolCall
+from tests.e2e.conftest import REPOSITORY, RealProject
+from tests.feature.project import KEY, MiniProject
+
+pytestmark = pytest.mark.slow
+
+SOLUTION = REPOSITORY / "cases/native/kanban-board/solution"
+
+
+def scores(request: dict[str, Any]) -> Reply:
+    """The judge's answer: the last step of the script."""
+    count = request["tools"][0]["input_schema"]["properties"]["scores"]["maxItems"]
+    return Reply((ToolCall(request["tools"][0]["name"], {"scores": [
+        {"criterion": number, "score": 9, "reason": "As asked."} for number in range(1, count + 1)]}),))
+
+
+def workspace_of(request: dict[str, Any]) -> str:
+    """The agent's working directory, from what Claude Code tells the model of it."""
+    text = json.dumps(request)
+    marker = "working directory: "
+    at = text.lower().index(marker) + len(marker)
+    return text[at:].split("\\n", 1)[0].strip()
+
+
+class Script:
+    """A model that reads the skill, writes the reference answer's files, looks at its work and ends."""
+
+    def __init__(self, files: dict[str, str]) -> None:
+        self.files = files
+
+    def read_skill(self, request: dict[str, Any]) -> Reply:
+        path = f"{workspace_of(request)}/.claude/skills/native-ui/SKILL.md"
+        return Reply((Text("First the skill."), ToolCall("Read", {"file_path": path, "limit": 40})))
+
+    def read_old(self, request: dict[str, Any]) -> Reply:
+        """Claude Code wants to have read a file that it overwrites."""
+        return Reply(tuple(ToolCall("Read", {"file_path": f"{workspace_of(request)}/{name}"}) for name in self.files))
+
+    def write(self, request: dict[str, Any]) -> Reply:
+        return Reply(tuple(ToolCall("Write", {"file_path": f"{workspace_of(request)}/{name}", "content": text})
+                           for name, text in self.files.items()))
+
+    def check(self, request: dict[str, Any]) -> Reply:
+        return Reply((ToolCall("Bash", {"command": "native markup check src/app.native"}),))
+
+
+def test_claude_code_writes_the_answer_and_the_case_passes(real: RealProject) -> None:
+    """From the prompt to the verdict with the real program: skill read, files written, own command run, judged."""
+    files = {path.relative_to(SOLUTION).as_posix(): path.read_text() for path in sorted(SOLUTION.rglob("*"))
+             if path.is_file()}
+    script = Script(files)
+    steps: list[Step] = [script.read_skill, script.read_old, script.write, script.check, Reply((Text("Done."),)), scores]
+    with ScriptedGateway(steps) as gateway:
+        real.env |= {"AI_GATEWAY_API_KEY": KEY, "EVALKIT_GATEWAY": gateway.url}
+        done = real.doit("run", "case:kanban-board", "agent=claude")
+        requests = gateway.main_requests
+        headers = [request.headers for request in gateway.requests]
+    assert 0 == done.status, done.err + done.out
+    assert "about to run claude" in done.err
+    folder = next((real.root / "results/latest/claude").glob("*/kanban-board/trial-1"))
+    result = json.loads((folder / "result.json").read_text())
+    assert "pass" == result["status"]
+    assert "completed" == result["ending"]["status"]
+    assert 5 == result["ending"]["usage"]["turns"]
+    statuses = {check["id"]: check["verdict"]["status"] for check in result["checks"]}
+    assert "pass" == statuses["own-tests"]
+    assert "pass" == statuses["quality"]
+    transcript = (folder / "transcript.jsonl").read_text()
+    assert "native-ui" in transcript
+    assert '"type":"result"' in transcript.replace(": ", ":")
+    # The tools that the model asked for really ran: their results came back to it without an error.
+    tool_results = [block for request in requests for message in request["messages"] for block in message["content"]
+                    if isinstance(block, dict) and block.get("type") == "tool_result"]
+    assert tool_results
+    assert not [block for block in tool_results if block.get("is_error")]
+    assert all(header.get("authorization") == f"Bearer {KEY}" for header in headers if "authorization" in header)
+
+    # The key reached the gateway, and nothing else.
+    found = [path.relative_to(real.root.parent) for path in real.root.parent.rglob("*")
+             if path.is_file() and KEY.encode() in path.read_bytes()]
+    assert [] == found
+    assert KEY not in done.out + done.err
+
+    # Graded again without the agent: the transcript and the tree are in the store.
+    real.env.pop("EVALKIT_GATEWAY")
+    case = real.root / "cases/native/kanban-board/kanban-board.eval"
+    kept = case.read_text()
+    case.write_text(kept.replace("no dialog stands in for a column", "there is no dialog").replace(
+        r"/<dialog\b/", r"/<dialog[ >]/"))
+    try:
+        again = real.doit("run", "case:kanban-board", "agent=claude")
+    finally:
+        case.write_text(kept)
+    assert 0 == again.status, again.err
+    assert {"grade no-dialog", "result", "report"} == set(again.ran)
+
+
+@pytest.fixture
+def small(tmp_path: Path, real: RealProject) -> MiniProject:
+    """The small project with the real Claude Code: seconds instead of a minute."""
+    project = MiniProject.make(tmp_path)
+    if "EVALKIT_CACHE" not in real.env:
+        import os
+
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+        project.env["EVALKIT_CACHE"] = os.environ.get("EVALKIT_CACHE") or str(home / "evalkit")
+    project.env["AI_GATEWAY_API_KEY"] = KEY
+    return project
+
+
+def test_the_turn_limit_caps_a_run_which_is_graded(small: MiniProject) -> None:
+    """Capped is an outcome: kept, graded, and no fail by itself."""
+    def look(request: dict[str, Any]) -> Reply:
+        return Reply((ToolCall("Bash", {"command": "ls"}),))
+
+    def write(request: dict[str, Any]) -> Reply:
+        return Reply((ToolCall("Write", {"file_path": f"{workspace_of(request)}/answer.txt", "content": "Hello.\n"}),))
+
+    with ScriptedGateway([write, *[look] * 10, scores]) as gateway:
+        done = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
+    assert 0 == done.status, done.err + done.out
+    assert "capped: reached its 5 turns" in done.out
+    with ScriptedGateway([]) as unused:
+        again = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={unused.url}")
+        assert [] == unused.requests
+    assert {} == again.ran
+
+
+def test_the_time_limit_ends_a_run_with_all_its_processes(small: MiniProject) -> None:
+    """Timeout is a fail of the agent's, graded, with its transcript kept."""
+    small.edit("cases/mini/suite.eval", "time 30s", "time 6s")
+    small.edit("cases/mini/suite.eval", '"Bash(ls *)"', '"Bash(ls *)", "Bash(sh *)"')
+    small.write("cases/mini/skeleton/linger.sh", "touch started; sleep 61.25\n")
+
+    def linger(request: dict[str, Any]) -> Reply:
+        return Reply((ToolCall("Bash", {"command": "sh linger.sh"}),))
+
+    with ScriptedGateway([linger]) as gateway:
+        done = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
+    assert 1 == done.status, done.err + done.out
+    assert "timeout: ended after its 6 s" in done.out
+    lingering = [entry for entry in Path("/proc").glob("[0-9]*/cmdline") if _holds(entry, b"61.25")]
+    assert [] == lingering
+    assert list(small.path("results").rglob("transcript.jsonl"))
+
+
+def _holds(path: Path, text: bytes) -> bool:
+    try:
+        return text in path.read_bytes()
+    except OSError:
+        return False
+
+
+def test_a_refused_key_is_told_at_once_and_nothing_is_kept(small: MiniProject) -> None:
+    """401: a clear line that names the variable, status 3, no outcome; a good key the next time runs the agent."""
+    with ScriptedGateway([Fault(401, "authentication_error", "invalid key")] * 20) as gateway:
+        done = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
+    assert 3 == done.status, done.err + done.out
+    assert "refused the key in AI_GATEWAY_API_KEY" in done.err
+    assert not list(small.path(".evalkit/store/agent").rglob("agent.json"))
+
+
+def test_a_provider_that_gives_up_is_no_fail_of_the_agent(small: MiniProject) -> None:
+    """An overloaded provider ends in an error, status 3; the next run tries again and passes."""
+    def write(request: dict[str, Any]) -> Reply:
+        return Reply((ToolCall("Write", {"file_path": f"{workspace_of(request)}/answer.txt", "content": "Hello.\n"}),))
+
+    with ScriptedGateway([Fault(403, "permission_error", "no credit")] * 20) as gateway:
+        refused = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
+    assert 3 == refused.status, refused.err + refused.out
+    assert "error" in refused.out
+    with ScriptedGateway([write, Reply((Text("Done."),))]) as gateway:
+        done = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
+    assert 0 == done.status, done.err + done.out
+
+
+def test_nothing_of_the_person_reaches_the_agent(small: MiniProject, tmp_path: Path) -> None:
+    """A user's CLAUDE.md, the project's own CLAUDE.md and variables stay out of what is sent."""
+    home = tmp_path / "home"
+    (home / ".claude").mkdir(parents=True)
+    (home / ".claude/CLAUDE.md").write_text("MARKER-OF-THE-USER")
+    small.write("CLAUDE.md", "MARKER-OF-THE-PROJECT")
+    small.env |= {"HOME": str(home), "ANTHROPIC_MODEL": "someone/elses", "CLAUDE_CODE_MARKER": "MARKER-OF-THE-ENV"}
+    with ScriptedGateway([Reply((ToolCall("Bash", {"command": "ls -a"}),)), Reply((Text("Done."),))]) as gateway:
+        done = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
+        sent = json.dumps(gateway.main_requests)
+    assert 1 == done.status, done.err + done.out
+    assert "MARKER-OF" not in sent
+    assert {"anthropic/claude-sonnet-5"} == {request["model"] for request in gateway.main_requests}
