@@ -81,7 +81,7 @@ class Checks:
 
     def _id(self, given: n.Name | None, kind: str, content: object, span: Span) -> str:
         name = given or n.Name(f"{kind}-{digest(content)[:6]}", span)
-        self.ids.add(name)
+        self.ids.add(name, made=given is None)
         return name.value
 
     # ---- checks of the suite's own ----

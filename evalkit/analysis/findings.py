@@ -38,16 +38,22 @@ class Names:
         self._what = what
         self._first: dict[str, Span] = {}
 
-    def add(self, name: n.Name) -> bool:
-        """Note a name. False, and a report of both places, where it is taken."""
+    def add(self, name: n.Name, *, made: bool = False) -> bool:
+        """Note a name. False, and a report of both places, where it is taken.
+
+        `made`: the name was made from what it names, at `name.span`; nobody wrote it.
+        """
         if len(name.value) > LONGEST_NAME:
             self._findings.report("E053", f"this name is longer than {LONGEST_NAME} characters", name.span)
         first = self._first.setdefault(name.value.lower(), name.span)
         if first is name.span:
             return True
-        self._findings.report("E030", f"there are two {self._what}s named `{name.value}`", name.span,
-                              help="names are compared without case; give one of them another name",
-                              notes=(("the first is here", first),))
+        message = f"there are two {self._what}s named `{name.value}`"
+        help_line = "names are compared without case; give one of them another name"
+        if made:
+            message = f"this {self._what} is equal to an earlier one"
+            help_line = "leave one of them out, or name it: `as NAME`"
+        self._findings.report("E030", message, name.span, help=help_line, notes=(("the first is here", first),))
         return False
 
     def reserve(self, name: n.Name, words: tuple[str, ...]) -> None:

@@ -52,7 +52,7 @@ class Values:
         """
         arguments = arguments or {}
         self.placeholders(text, (*arguments, *known))
-        words: list[str] = []
+        words = [text.value]
         if len(text.value) > LONGEST_COMMAND:
             self.report("E051", f"the command is longer than {LONGEST_COMMAND:,} characters", text.span,
                         help="write a script beside the case")
@@ -63,6 +63,8 @@ class Values:
         else:
             try:
                 words = shlex.split(text.value)
+                if not words[0]:
+                    self.report("E051", "the command names no program", text.span)
             except ValueError as error:
                 self.report("E051", f"this command line cannot be split into words: {str(error).lower()}", text.span,
                             help="quote as in a shell; to use a shell's own features write: sh -c '…'")
@@ -117,7 +119,7 @@ class Values:
     def pin(self, pin: n.Str, separator: str, wanted: str) -> str:
         """A package with its version."""
         # An npm scope starts with an @ of its own. A leading dash would be read as an option by the installer.
-        name, _, version = pin.value[1:].partition(separator)
+        name, _, version = pin.value.removeprefix("@").partition(separator)
         if not name or not version or pin.value.startswith("-") or not pin.value.isprintable() or " " in pin.value:
             self.report("E052", f"`{pin.value}` is not pinned", pin.span, help=f"results depend on it: give {wanted}")
         return pin.value
