@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from evalkit.gateway.scripted import (
+from evalkit.gateway import (
     CutStream,
     Fault,
     Hang,
