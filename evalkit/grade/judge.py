@@ -154,7 +154,7 @@ def _shown_files(tree: FinalTree, names: list[str]) -> tuple[list[tuple[str, str
         data = redactor.clean(data)
         part = data[: min(FILE_LIMIT, room_for_text)]
         room = room_for_text - len(part)
-        text = part.decode("utf-8", "replace")
+        text = part.decode("utf-8", "replace").replace("\0", "\ufffd")
         if len(part) < len(data):
             text += f"\n… cut: {len(data) - len(part)} of {len(data)} bytes are not shown …"
         shown.append((said, text))

@@ -1,0 +1,256 @@
+"""The table, whole, as a pipe of 80 columns gets it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from evalkit.report.result import TrialResult
+from evalkit.report.table import Row, print_table
+from tests.unit.report.results import a_check, a_judged, a_result, an_ending
+
+
+def row(result: TrialResult | None, *, name: str = "", subject: str = "", failure: str = "") -> Row:
+    """The row of a result, as `doit run` makes it."""
+    if result is None:
+        return Row(name or "kanban-board", subject or "claude anthropic/claude-sonnet-5", 1, "local",
+                   Path("results/latest/claude/x/trial-1").absolute(), None, failure)
+    shown = subject or (result.agent if result.model is None else f"{result.agent} {result.model}")
+    place = Path("results", result.run, result.agent, result.case, f"trial-{result.trial}").absolute()
+    return Row(result.case, shown, result.trial, result.lane, place, result)
+
+
+def table(*rows: Row, width: int | None = None) -> str:
+    stream = io.StringIO()
+    print_table(rows, stream, width=width)
+    return stream.getvalue()
+
+
+def test_one_pass() -> None:
+    """A single trial shows every check by its description, and why a check was skipped."""
+    result = a_result(
+        a_check("own-tests", description="its own tests pass"), a_check("run-c5ab82", summary="`x` exited with 0"),
+        a_check("live", "skipped", "the local lane has no live checks", description="the live board"),
+        a_judged("quality", 7.25, threshold=6, advisory=True, title="quality beyond compliance"))
+    assert table(row(result)) == """\
+claude anthropic/claude-sonnet-5, local lane
+case          result  checks  judge  turns   cost   time
+kanban-board  pass    ✓✓s✓      7.2     31  $1.20  4m12s
+
+  ✓ own-tests   its own tests pass
+  ✓ run-c5ab82  `x` exited with 0
+  s live        the live board
+      the local lane has no live checks
+  ✓ quality     quality beyond compliance  (advisory)
+      7.2 of 10 (wanted 6)
+
+1 passed
+"""
+
+
+def test_a_fail_with_its_evidence() -> None:
+    """The first lines of the evidence stand under the check; where all of it is comes last."""
+    evidence = "error: 'tests.test.moves' failed:\n       expected 3, found 4\n\n" + "\n".join("abcdefg")
+    result = a_result(a_check("own-tests", "fail", "`zig test` exited with 1", evidence, description="its own tests"),
+                      a_check("grep-12ab", "fail", "1 of 1 not found: src/*", '"x": not found in 1 file'))
+    assert table(row(result)) == """\
+claude anthropic/claude-sonnet-5, local lane
+case          result  checks  judge  turns   cost   time
+kanban-board  fail    ✗✗          -     31  $1.20  4m09s
+
+  ✗ own-tests  its own tests
+      `zig test` exited with 1
+      | error: 'tests.test.moves' failed:
+      |        expected 3, found 4
+      | a
+      | b
+      | c
+      | d
+      | … 3 more lines
+  ✗ grep-12ab  1 of 1 not found: src/*
+      | "x": not found in 1 file
+  all evidence: results/latest/claude/kanban-board/trial-1/result.json
+
+0 passed, 1 failed
+"""
+
+
+def test_a_row_without_a_result() -> None:
+    """An error has a row of its own and says why there is no result."""
+    assert table(row(None, failure="toolchain `sdk` could not be installed: pip failed (exit status 1)")) == """\
+claude anthropic/claude-sonnet-5, local lane
+case          result  checks  judge  turns  cost  time
+kanban-board  error
+
+kanban-board (claude anthropic/claude-sonnet-5, trial 1): no result: toolchain
+`sdk` could not be installed: pip failed (exit status 1)
+
+0 passed, 1 in error
+"""
+
+
+def test_several_trials() -> None:
+    """Trials are numbered; only what is not as it should be is gone into, and there only the checks in question."""
+    fine = [a_result(a_check("a"), a_check("b"), number=number) for number in (1, 2)]
+    failed = a_result(a_check("a"), a_check("b", "fail", "`b` exited with 1", "error: b"), number=3)
+    hint = a_result(a_check("a"), a_check("hint", "fail", "no", advisory=True, description="a hint"), number=4)
+    assert table(*map(row, [*fine, failed, hint])) == """\
+claude anthropic/claude-sonnet-5, local lane
+case          #  result  checks  judge  turns   cost   time
+kanban-board  1  pass    ✓✓          -     31  $1.20  4m09s
+kanban-board  2  pass    ✓✓          -     31  $1.20  4m09s
+kanban-board  3  fail    ✓✗          -     31  $1.20  4m09s
+kanban-board  4  pass    ✓✗          -     31  $1.20  4m09s
+
+kanban-board (claude anthropic/claude-sonnet-5, trial 3): failed: b
+  ✗ b  `b` exited with 1
+      | error: b
+  all evidence: results/latest/claude/kanban-board/trial-3/result.json
+
+kanban-board (claude anthropic/claude-sonnet-5, trial 4): passed 1 of 2 checks,
+1 skipped or advisory
+  ✗ hint  a hint  (advisory)
+      no
+  all evidence: results/latest/claude/kanban-board/trial-4/result.json
+
+3 passed, 1 failed
+"""
+
+
+def test_the_self_check_is_said_first_and_last() -> None:
+    """An agent that calls no model has neither turns nor cost."""
+    assert table(row(a_result(a_check("a"), agent="oracle", model=None))) == """\
+self-check: reference answer, no model was called
+oracle, local lane
+case          result  checks  judge  turns  cost   time
+kanban-board  pass    ✓           -      -     -  4m09s
+
+  ✓ a  pass
+
+1 passed (self-check: reference answer, no model was called)
+"""
+
+
+def test_a_self_check_among_agents_is_said_at_its_rows() -> None:
+    """A part for each subject, columns under each other; nobody takes the oracle's rows for an agent's."""
+    rows = [row(a_result(a_check("a"), agent="oracle", model=None)), row(a_result(a_check("a"))),
+            row(a_result(a_check("a"), agent="oracle", model=None, name="other"))]
+    assert table(*rows) == """\
+oracle, local lane (self-check: reference answer, no model was called)
+case          result  checks  judge  turns   cost   time
+kanban-board  pass    ✓           -      -      -  4m09s
+other         pass    ✓           -      -      -  4m09s
+
+claude anthropic/claude-sonnet-5, local lane
+case          result  checks  judge  turns   cost   time
+kanban-board  pass    ✓           -     31  $1.20  4m09s
+
+3 passed
+"""
+
+
+def test_a_dry_run_is_said_first() -> None:
+    """Its fails are no news, and it has no turns."""
+    result = a_result(a_check("a", "fail", "no"), dry=True, run="dry")
+    assert table(row(result)) == """\
+dry run: no model was called; fails are expected
+claude anthropic/claude-sonnet-5, local lane
+case          result  checks  judge  turns  cost   time
+kanban-board  fail    ✗           -      -     -  4m09s
+
+  ✗ a  no
+  all evidence: results/dry/claude/kanban-board/trial-1/result.json
+
+0 passed, 1 failed
+"""
+
+
+def test_how_the_agent_ended() -> None:
+    """A timeout, a turn limit and what was left out of the tree are said."""
+    ending = an_ending("timeout", "its 20 minutes were over", notes=("a note",), turns=None)
+    result = a_result(a_check("a"), ending=ending, left_out=("pipe: neither a file nor a folder",))
+    assert table(row(result)) == """\
+claude anthropic/claude-sonnet-5, local lane
+case          result  checks  judge  turns   cost   time
+kanban-board  fail    ✓           -      -  $1.20  4m09s
+
+  the agent's run: timeout: its 20 minutes were over
+  ✓ a  pass
+  note: pipe: neither a file nor a folder
+  note: a note
+
+0 passed, 1 failed
+"""
+
+
+def test_long_names_and_many_checks_share_80_columns() -> None:
+    """The name and the marks go on in the next line; no mark is lost, and what is not in a column is cut."""
+    checks = [a_check(f"check-{number}") for number in range(19)]
+    checks[3] = a_check("a-check-with-a-rather-long-name", "fail", "no", description="the description " * 6)
+    result = a_result(*checks, a_judged("quality", 10.0), name="a-case-with-a-name-of-well-over-thirty-characters")
+    assert table(row(result), row(a_result(a_check("a"), number=2))) == """\
+claude anthropic/claude-sonnet-5, local lane
+case                             #  result  checks    judge  turns   cost   time
+a-case-with-a-name-of-well-over  1  fail    ✓✓✓✗✓✓✓✓   10.0     31  $1.20  4m20s
+-thirty-characters                          ✓✓✓✓✓✓✓✓
+                                            ✓✓✓✓
+kanban-board                     2  pass    ✓             -     31  $1.20  4m09s
+
+a-case-with-a-name-of-well-over-thirty-characters (claude
+anthropic/claude-sonnet-5, trial 1): failed: a-check-with-a-rather-long-name
+  ✗ a-check-with-a-rather-long-name  the description the description the descri…
+      no
+  all evidence: results/latest/claude/a-case-with-a-name-of-well-over-thirty-characters/trial-1/result.json
+
+1 passed, 1 failed
+"""
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 200])
+def test_any_width_keeps_every_mark(width: int) -> None:
+    """A narrow terminal gets more lines, not less of the result."""
+    result = a_result(*[a_check(f"c{number}", "skipped" if number % 2 else "fail") for number in range(21)],
+                      name="a-case-with-a-name-of-thirty-c")
+    lines = table(row(result), width=width).partition("\n\n")[0].splitlines()[1:]
+    assert sum(line.count("✗") for line in lines) == 11
+    assert all(line == line.rstrip() for line in lines)
+    if width >= 80:
+        assert "a-case-with-a-name-of-thirty-c  fail" in "\n".join(lines)
+
+
+HOSTILE = "\x1b[2J\x1b]0;owned\x07[red]red[/red] [/] [link=x]y :warning: \x1b[31merror\u202e\x07"
+
+
+def test_hostile_words_are_printed_as_they_stand() -> None:
+    """Neither escape sequences nor rich's markup or emoji of evidence, names and endings act on the screen."""
+    graded = a_check("[bold]", "fail", HOSTILE, f"{HOSTILE}\n[/]", description=HOSTILE)
+    result = a_result(graded, ending=an_ending("capped", HOSTILE, notes=(HOSTILE,)), left_out=(f"{HOSTILE}: x",))
+    got = table(row(result, subject=f"claude {HOSTILE}"), row(None, name="other", failure=HOSTILE), width=200)
+    assert "\x1b" not in got
+    assert all(line.isprintable() for line in got.splitlines())
+    said = "[red]red[/red] [/] [link=x]y :warning: error\\u202e\\x07"
+    assert got.count(said) >= 8
+    assert "      | [/]\n" in got
+
+
+def test_no_colour_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Colour codes are for terminals."""
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    assert "\x1b" not in table(row(a_result(a_check("a", "fail", "no", "x"))))
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_colour_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one they are there."""
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    stream = Terminal()
+    print_table([row(a_result(a_check("a")))], stream, width=80)
+    assert "\x1b[32m✓\x1b[0m" in stream.getvalue()
