@@ -99,7 +99,7 @@ class Run(DoitRun):  # type: ignore[misc]
 
 @contextmanager
 def _alone(state: Path) -> Iterator[None]:
-    """One run at a time in a project: a second one waits, and says so. The lock ends with its process, however that ends."""
+    """One run at a time in a project: a second one waits, and says so. The lock ends with its process."""
     state.mkdir(parents=True, exist_ok=True)
     with (state / "run.lock").open("a") as lock:
         try:

@@ -59,7 +59,8 @@ def test_claude_code_writes_the_answer_and_the_case_passes(real: RealProject) ->
     files = {path.relative_to(SOLUTION).as_posix(): path.read_text() for path in sorted(SOLUTION.rglob("*"))
              if path.is_file()}
     script = Script(files)
-    steps: list[Step] = [script.read_skill, script.read_old, script.write, script.check, Reply((Text("Done."),)), scores]
+    steps: list[Step] = [script.read_skill, script.read_old, script.write, script.check, Reply((Text("Done."),)),
+                         scores]
     with ScriptedGateway(steps) as gateway:
         real.env |= {"AI_GATEWAY_API_KEY": KEY, "EVALKIT_GATEWAY": gateway.url}
         done = real.doit("run", "case:kanban-board", "agent=claude")
