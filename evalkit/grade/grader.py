@@ -10,7 +10,7 @@ from evalkit.digest import digest
 from evalkit.errors import HarnessError
 from evalkit.grade import grep, run
 from evalkit.grade.final_tree import FinalTree
-from evalkit.grade.verdict import Grade, Verdict
+from evalkit.grade.verdict import Grade, Verdict, could_not_tell
 from evalkit.plan.keys import Inputs
 
 __all__ = ["grade_check", "grader_version", "lane_names"]
@@ -40,7 +40,7 @@ def grade_check(case: Case, check: Check, tree: FinalTree, inputs: Inputs, lane:
         try:
             verdict = _grade(case, check.spec, tree)
         except HarnessError as error:
-            verdict = Verdict("error", error.message.splitlines()[0], str(error))
+            verdict = could_not_tell(error)
     return Grade(check.id, check.kind, verdict, digest(inputs), inputs, round(time.monotonic() - began, 3))
 
 

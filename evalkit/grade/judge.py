@@ -22,7 +22,7 @@ from evalkit.execute.outcome import Usage
 from evalkit.execute.provider import Endpoint
 from evalkit.grade.evidence import plain
 from evalkit.grade.final_tree import FinalTree
-from evalkit.grade.verdict import Grade, Judging, Verdict
+from evalkit.grade.verdict import Grade, Judging, Verdict, could_not_tell
 from evalkit.plan.keys import Inputs
 from evalkit.records import read_json, write_json
 
@@ -66,7 +66,7 @@ def grade_judge(case: Case, judge: Judge, tree: FinalTree, inputs: Inputs, key: 
         try:
             verdict = _judged(case, judge, tree, names, key, model, endpoint)
         except EvalkitError as error:
-            verdict = Verdict("error", plain(error.message.splitlines()[0]), str(error))
+            verdict = could_not_tell(error)
     return Grade(judge.id, "judge", verdict, key, inputs, round(time.monotonic() - began, 3))
 
 

@@ -6,9 +6,11 @@ from typing import Literal, TypeAlias
 
 from attrs import frozen
 
+from evalkit.errors import EvalkitError
 from evalkit.execute.outcome import Usage
+from evalkit.grade.evidence import plain
 
-__all__ = ["Grade", "Judging", "Status", "Verdict"]
+__all__ = ["Grade", "Judging", "Status", "Verdict", "could_not_tell"]
 
 Status: TypeAlias = Literal["pass", "fail", "skipped", "error"]
 
@@ -46,3 +48,9 @@ class Grade:
     key: str
     inputs: dict[str, str]
     seconds: float
+
+
+def could_not_tell(error: EvalkitError) -> Verdict:
+    """The verdict where a tool or a provider failed: an error, in its own words."""
+    lines = [plain(line) for line in str(error).split("\n")]
+    return Verdict("error", lines[0], "\n".join(lines))

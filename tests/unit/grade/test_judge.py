@@ -164,7 +164,7 @@ def test_odd_usage_is_no_reason_to_lose_a_verdict(tmp_path: Path, fake: Fake, us
 
 def test_an_unreachable_provider_is_an_error(tmp_path: Path, fake: Fake) -> None:
     """It says nothing of the agent's work."""
-    fake(ProviderError("the gateway answered 503: busy", hint="run again later"))
+    fake(ProviderError("the gateway answered 503:\x1b[2J busy", hint="run again later"))
     tree = final_tree(tmp_path, {"a": "x"})
     assert Verdict("error", "the gateway answered 503: busy",
                    "the gateway answered 503: busy\n  run again later") == graded(tree).verdict
