@@ -150,11 +150,12 @@ def _amiss(check: CheckResult) -> bool:
 
 def _print_checks(console: Console, row: Row, *, several: bool) -> None:
     result = row.result
+    name = f"{row.case} ({row.subject}, trial {row.trial})" if several else row.case
     if result is None:
-        _print_line(console, f"{row.case} ({row.subject}, trial {row.trial}): no result: {row.failure}")
+        _print_line(console, f"{name}: no result: {row.failure}")
         return
     if several:
-        _print_line(console, f"{row.case} ({row.subject}, trial {row.trial}): {result.reason}")
+        _print_line(console, f"{name}: {result.reason}")
     if result.ending.status != "completed":
         _print_line(console, f"  the agent's run: {result.ending.status}: {result.ending.detail}")
     checks = [check for check in result.checks if _amiss(check) or not several]

@@ -84,8 +84,8 @@ claude anthropic/claude-sonnet-5, local lane
 case          result  checks  judge  turns  cost  time
 kanban-board  error
 
-kanban-board (claude anthropic/claude-sonnet-5, trial 1): no result: toolchain
-`sdk` could not be installed: pip failed (exit status 1)
+kanban-board: no result: toolchain `sdk` could not be installed: pip failed
+(exit status 1)
 
 0 passed, 1 in error
 """
