@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 from attrs import frozen
 
 from evalkit.digest import digest_bytes
 from evalkit.errors import HarnessError
+from evalkit.execute.folders import abandoned, claimed, remove_tree
+from evalkit.execute.process import end_orphans
 
-__all__ = ["TREE_NAME", "Places", "alive", "remove_tree"]
+__all__ = ["TREE_NAME", "Places"]
 
 TREE_NAME = "app"
 """Every workspace's folder has this name: SDKs bake the folder's name into files and cache keys."""
+_KEPT = "kept"
+"""A file of this name in a scratch folder says that its owner wants it kept."""
 
 
 @frozen
@@ -54,59 +57,39 @@ class Places:
         return self.root / "results"
 
     def make_work(self) -> None:
-        """Make the work folder, private to this user. Raises HarnessError where somebody else owns it."""
+        """Make the work folder, private to this user. Raises HarnessError where it cannot serve."""
+        hint = "name a folder of your own: EVALKIT_WORK=/some/folder"
         try:
             self.work.mkdir(parents=True, exist_ok=True, mode=0o700)
             for folder in (self.work.parent, self.work):
-                if folder.stat().st_uid != os.getuid():
-                    raise HarnessError(f"{folder} belongs to another user",
-                                       hint="name a folder of your own: EVALKIT_WORK=/some/folder")
+                # lstat: also a link of somebody else's is not ours to follow (/var/tmp is everybody's).
+                if folder.lstat().st_uid != os.getuid():
+                    raise HarnessError(f"{folder} belongs to another user", hint=hint)
+            if os.statvfs(self.work).f_flag & getattr(os, "ST_NOEXEC", 0):
+                raise HarnessError(f"no program can be started in {self.work}: it is mounted noexec", hint=hint)
         except OSError as error:
             raise HarnessError(f"cannot make the work folder {self.work}: {error.strerror or error}",
-                               hint="name another one: EVALKIT_WORK=/some/folder") from error
+                               hint=hint) from error
 
     @contextmanager
     def scratch(self, purpose: str, *, keep: bool = False) -> Iterator[Path]:
-        """A new empty folder for the time of a `with`; its name starts with the process id, for `sweep`."""
+        """A new empty folder for the time of a `with`; kept for the person to look at where `keep` is set."""
         self.make_work()
-        folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-{purpose}-", dir=self.work))
-        try:
+        with ExitStack() as stack:
+            try:
+                folder = stack.enter_context(claimed(self.work, purpose))
+            except OSError as error:
+                raise HarnessError(f"cannot write to the work folder {self.work}: {error.strerror or error}",
+                                   hint="is the disk full? another folder: EVALKIT_WORK=/some/folder") from error
+            stack.callback((folder / _KEPT).touch if keep else partial(remove_tree, folder))
             yield folder
-        finally:
-            if keep:
-                (folder / "kept").touch()
-            else:
-                remove_tree(folder)
 
     def sweep(self) -> int:
-        """Remove what killed processes left behind; returns how many folders. Kept workspaces stay."""
+        """End and remove what killed processes left behind; returns how many folders. Kept workspaces stay."""
+        end_orphans()
         removed = 0
-        for folder in self.work.iterdir() if self.work.is_dir() else ():
-            owner = folder.name.partition("-")[0]
-            if owner.isdigit() and not alive(int(owner)) and not (folder / "kept").exists():
+        for folder in list(self.work.iterdir()) if self.work.is_dir() else ():
+            if abandoned(folder) and not (folder / _KEPT).exists():
                 remove_tree(folder)
                 removed += 1
         return removed
-
-
-def remove_tree(folder: Path) -> None:
-    """Remove a folder, also where its writer took the permissions of folders in it away."""
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():
-        for place, folders, _ in os.walk(folder):
-            for name in folders:
-                inner = Path(place, name)
-                if not inner.is_symlink():
-                    inner.chmod(0o700)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def alive(pid: int) -> bool:
-    """Whether a process with this id runs."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

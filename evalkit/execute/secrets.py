@@ -31,16 +31,18 @@ class Redactor:
             if len(value) < _SHORTEST:
                 continue
             said = f"[{name} redacted]".encode()
-            forms = {value, json.dumps(value)[1:-1], quote(value, safe="")}
-            for form in forms:
-                found[form.encode()] = said
+            raw = value.encode("utf-8", "surrogateescape")
+            forms = [raw, _json(value, ascii_only=True), _json(value, ascii_only=False), quote(raw, safe="").encode()]
             # Within a longer base64 text a value has three shapes, by its offset modulo 3; the ends of each are shared
             # with the neighbours and are cut off.
             for offset in range(3):
-                coded = base64.b64encode(b"\0" * offset + value.encode())
-                inner = coded[(0, 2, 3)[offset] : len(coded) - 4]
-                if len(inner) >= _SHORTEST:
-                    found[inner] = said
+                coded = base64.b64encode(b"\0" * offset + raw)
+                shared = (0, 3, 2)[(offset + len(raw)) % 3]
+                inner = coded[(0, 2, 3)[offset] : len(coded) - shared]
+                forms += [inner, inner.translate(bytes.maketrans(b"+/", b"-_"))]
+            for form in forms:
+                if len(form) >= _SHORTEST:
+                    found.setdefault(form, said)
         ordered = sorted(found.items(), key=lambda item: -len(item[0]))
         return cls(tuple(ordered))
 
@@ -51,4 +53,9 @@ class Redactor:
         return data
 
     def text(self, text: str) -> str:
-        return self.clean(text.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
+        """A text without keys; half a surrogate pair becomes U+FFFD, so that it can be written."""
+        return self.clean(text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
+
+
+def _json(value: str, *, ascii_only: bool) -> bytes:
+    return json.dumps(value, ensure_ascii=ascii_only)[1:-1].encode("utf-8", "surrogateescape")

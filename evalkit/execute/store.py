@@ -7,19 +7,20 @@ once, the first one's is kept.
 
 from __future__ import annotations
 
+import errno
 import os
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from uuid import uuid4
 
 from attrs import frozen
 
 from evalkit.errors import HarnessError
-from evalkit.execute.places import alive
+from evalkit.execute.folders import abandoned, claimed, remove_tree
 
 __all__ = ["Store"]
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 
 
 @frozen
@@ -35,36 +36,57 @@ class Store:
 
     @contextmanager
     def making(self, kind: str, key: str) -> Iterator[Path]:
-        """An empty folder to fill; it becomes the entry when the `with` ends without an error."""
-        temporary = self.root / "making" / f"{os.getpid()}-{uuid4().hex[:8]}"
+        """An empty folder to fill; it becomes the entry when the `with` ends without an error.
+
+        Raises HarnessError where the store cannot be written, or the disk is full inside the `with`.
+        """
+        with ExitStack() as stack:
+            with self._told():
+                beside = self.root / "making"
+                beside.mkdir(parents=True, exist_ok=True)
+                folder = stack.enter_context(claimed(beside, kind))
+            stack.callback(remove_tree, folder)
+            with self._told(_NO_ROOM):
+                yield folder
+            with self._told():
+                self._keep(folder, self.path(kind, key))
+
+    @contextmanager
+    def _told(self, numbers: frozenset[int] | None = None) -> Iterator[None]:
+        """Tell the operating system's errors (or only those of `numbers`) as the store's."""
         try:
-            temporary.mkdir(parents=True)
+            yield
         except OSError as error:
+            if numbers is not None and error.errno not in numbers:
+                raise
             raise HarnessError(f"cannot write to the store {self.root}: {error.strerror or error}",
                                hint="is the disk full, or the folder read-only?") from error
+
+    def _keep(self, folder: Path, place: Path) -> None:
+        """Rename a finished folder into place, once all of it is on the disk."""
+        for path in [*folder.rglob("*"), folder]:
+            if not path.is_symlink():
+                _sync(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
         try:
-            yield temporary
-            for file in temporary.rglob("*"):
-                if file.is_file():
-                    with file.open("rb") as handle:
-                        os.fsync(handle.fileno())
-            place = self.path(kind, key)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                temporary.rename(place)
-            except OSError:
-                if not place.is_dir():
-                    raise
-        except OSError as error:
-            raise HarnessError(f"cannot write to the store {self.root}: {error.strerror or error}",
-                               hint="is the disk full, or the folder read-only?") from error
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+            folder.rename(place)
+        except OSError:
+            if not place.is_dir():
+                raise
+        else:
+            _sync(place.parent)
 
     def sweep(self) -> None:
         """Remove what killed processes were making."""
         making = self.root / "making"
-        for folder in making.iterdir() if making.is_dir() else ():
-            owner = folder.name.partition("-")[0]
-            if not (owner.isdigit() and alive(int(owner))):
-                shutil.rmtree(folder, ignore_errors=True)
+        for folder in list(making.iterdir()) if making.is_dir() else ():
+            if abandoned(folder):
+                remove_tree(folder)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -2,7 +2,7 @@
 
 `<cache>/toolchains/<name>-<key>/` holds `npm/`, `python/` (a virtual environment), `bin/` (the declared programs) and,
 written last, `installed.json`. A folder without that file is half-installed and made anew; a lock keeps two runs from
-making one folder at once. pip and npm use the person's own configuration (mirrors, proxies).
+making one folder at once. pip and npm use the person's own configuration (mirrors, proxies), but get no model key.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from evalkit.analysis.model import Toolchain
 from evalkit.analysis.placeholders import expand
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
-from evalkit.execute.places import remove_tree
-from evalkit.execute.process import ProgramMissing, run
+from evalkit.execute.folders import remove_tree
+from evalkit.execute.process import ProgramMissing, end_orphans, run
+from evalkit.execute.secrets import KEY_VARIABLES
 from evalkit.plan.keys import toolchain_inputs
 from evalkit.records import BadRecord, read_json, write_json
 
@@ -33,6 +34,10 @@ __all__ = ["Installed", "command_environment", "find_installed", "install"]
 
 INSTALL_LIMIT = 1200
 """Seconds for one installer."""
+_NOT_PASSED_ON = frozenset({
+    *KEY_VARIABLES,  # packages run scripts of their own while they are installed: no model key for them
+    "PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT",  # they lead pip out of the toolchain's folder
+})
 
 
 @frozen
@@ -54,12 +59,13 @@ def find_installed(cache: Path, toolchain: Toolchain) -> Installed | None:
     folder = _folder(cache, toolchain)
     try:
         record = read_json(folder / "installed.json")
-    except (FileNotFoundError, NotADirectoryError, BadRecord):
+        versions = dict(record["versions"])
+    except (FileNotFoundError, BadRecord, KeyError, TypeError, ValueError):
         return None
     values = _placeholder_values(folder)
     bins = [folder / "bin", folder / "npm/node_modules/.bin", folder / "python/bin"]
     env = tuple((name, expand(text, values)) for name, text in toolchain.env)
-    return Installed(folder, tuple(path for path in bins if path.is_dir()), env, record["versions"])
+    return Installed(folder, tuple(path for path in bins if path.is_dir()), env, versions)
 
 
 def install(cache: Path, toolchain: Toolchain, environ: Mapping[str, str], say: Callable[[str], None]) -> Installed:
@@ -72,15 +78,21 @@ def install(cache: Path, toolchain: Toolchain, environ: Mapping[str, str], say: 
         ready = find_installed(cache, toolchain)
         if ready is not None:
             return ready
-        remove_tree(folder)
-        (folder / "bin").mkdir(parents=True)
-        installer = _Installer(folder, toolchain, dict(environ), say)
-        installer.pip()
-        installer.programs(late=False)
-        installer.npm()
-        installer.programs(late=True)
-        write_json(folder / "installed.json", {"schema": 1, "name": toolchain.name, "npm": list(toolchain.npm),
-                                               "pip": list(toolchain.pip), "versions": installer.versions()})
+        end_orphans()  # an installer of a killed evalkit would go on writing into the folder
+        try:
+            remove_tree(folder)
+            (folder / "bin").mkdir(parents=True)
+            installer = _Installer(folder, toolchain, environ, say)
+            installer.pip()
+            installer.programs(late=False)
+            installer.npm()
+            installer.programs(late=True)
+            write_json(folder / "installed.json", {"schema": 1, "name": toolchain.name, "npm": list(toolchain.npm),
+                                                   "pip": list(toolchain.pip), "versions": installer.versions()})
+        except OSError as error:
+            raise HarnessError(f"toolchain `{toolchain.name}` could not be installed: {error}",
+                               hint=f"is the disk full? another folder for {cache}: EVALKIT_CACHE=/some/folder"
+                               ) from error
     ready = find_installed(cache, toolchain)
     assert ready is not None
     return ready
@@ -114,13 +126,15 @@ def _placeholder_values(folder: Path) -> dict[str, str]:
 
 
 class _Installer:
-    def __init__(self, folder: Path, toolchain: Toolchain, environ: dict[str, str],
+    def __init__(self, folder: Path, toolchain: Toolchain, environ: Mapping[str, str],
                  say: Callable[[str], None]) -> None:
         self.folder = folder
         self.toolchain = toolchain
         self.say = say
         # The programs installed so far come first: npm runs on the node that the toolchain pins.
-        self.env = {**environ, "PATH": f"{folder / 'bin'}{os.pathsep}{environ.get('PATH', os.defpath)}"}
+        path = f"{folder / 'bin'}{os.pathsep}{environ.get('PATH', os.defpath)}"
+        self.env = {**{name: value for name, value in environ.items() if name not in _NOT_PASSED_ON},
+                    "PATH": path, "PIP_USER": "0"}
         self.log = folder / "install.log"
 
     def pip(self) -> None:

@@ -2,9 +2,12 @@
 
 What was found on the real program (2.1.332) and shapes this file:
 
-* Its last line has `type: result`. A failed provider ends with `subtype: success` all the same: what counts is
-  `is_error` with `terminal_reason`. The turn cap is `subtype: error_max_turns`, exit status 1.
-* With a wrong key it retries for three minutes; each retry is a line, so a refused key is told at once.
+* Its last line has `type: result`. A failed provider ends with `subtype: success` all the same, `is_error` and exit
+  status 1; so do a refusal (`stop_reason: refusal`, after one more try) and replies that are too long (four in a row),
+  which are the model's doing. The turn cap is `subtype: error_max_turns`, exit status 1.
+* With a wrong key or no connection it retries for three minutes; each retry is a line, so it is ended long before. A
+  402 or 403 is final after one request. An ended run (SIGTERM: exit status 143) has no result line.
+* Every command of its Bash tool has a session of its own: process.py finds them by their environment.
 * With a background task running it prints its result and does not exit: background tasks are off, and after the result
   it gets a few seconds.
 * A rule denies an absolute folder only as `Read(//folder/**)`, with two slashes; and Edit needs a rule of its own. An
@@ -14,20 +17,20 @@ What was found on the real program (2.1.332) and shapes this file:
 
 from __future__ import annotations
 
-import json
+import re
 import shlex
 import subprocess
-import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
 from attrs import field, frozen
 
 from evalkit.analysis.model import Toolchain
-from evalkit.errors import UserError
+from evalkit.errors import HarnessError, UserError
 from evalkit.execute.agents.base import Job
-from evalkit.execute.outcome import AgentError, Ending, Usage
+from evalkit.execute.agents.claude_stream import GIVE_UP_AFTER, Reader
+from evalkit.execute.outcome import AgentError, Ending
 from evalkit.execute.process import Finished, ProgramMissing, stream
 from evalkit.execute.provider import Endpoint, missing_key
 from evalkit.plan.trials import AgentTraits
@@ -44,8 +47,6 @@ TOOLCHAIN = Toolchain(
     origin="evalkit/execute/agents/claude.py",
 )
 _READS = frozenset({"prompt", "model", "tools", "limits"})
-_AFTER_RESULT = 5.0
-"""Seconds that it may take to exit after its result line."""
 _QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "DISABLE_AUTOUPDATER": "1",
@@ -125,124 +126,88 @@ class ClaudeCode:
     def run(self, job: Job) -> Ending:
         if self.endpoint is None:
             raise missing_key("agent=claude")
+        _check_memories(job.workspace)
         limits = job.trial.case.limits
-        reader = _Reader(job)
-        with job.transcript.open("wb") as reader.sink:
+        errors = job.transcript.with_suffix(".stderr")
+        with job.transcript.open("wb") as transcript, errors.open("wb") as error_sink:
+            reader = Reader(transcript, job.redactor)
+
+            def error_line(line: bytes) -> None:
+                error_sink.write(job.redactor.clean(line) + b"\n")
+                error_sink.flush()
+
             try:
-                finished = stream(
-                    self._argv(job), cwd=job.workspace, env=self._env(job), limit=limits.time,
-                    text=self._prompt(job), errors=job.transcript.with_suffix(".stderr"), on_line=reader.line,
-                    tick=job.tick, stop=reader.stop)
+                finished = stream(self._argv(job), cwd=job.workspace, env=self._env(job), limit=limits.time,
+                                  text=self._prompt(job), on_line=reader.line, on_error_line=error_line,
+                                  tick=job.tick, stop=reader.stop)
             except ProgramMissing as error:
-                raise UserError(error.message, hint="is the path in claude=PATH right?") from error
-        self._clean_errors(job)
-        return self._ending(job, reader, finished)
-
-    def _clean_errors(self, job: Job) -> None:
-        path = job.transcript.with_suffix(".stderr")
-        path.write_bytes(job.redactor.clean(path.read_bytes()[-64_000:]))
-
-    def _ending(self, job: Job, reader: _Reader, finished: Finished) -> Ending:
-        assert self.endpoint is not None
-        limits = job.trial.case.limits
+                raise UserError(error.message, hint="is the path in claude=PATH right?" if self.program else
+                                "its toolchain is damaged: delete its folder, it is installed again") from error
         if reader.refused:
-            raise AgentError(f"{self.endpoint.url} refused the key in {self.endpoint.variable}: {reader.refused}",
-                             hint=f"set {self.endpoint.variable} to a valid key")
-        result = reader.result
-        if result is None:
-            if finished.ended_by.startswith("time limit") and reader.replies:
-                return Ending("timeout", f"ended after its {limits.time} s", reader.usage(), reader.notes())
-            if finished.ended_by.startswith("time limit"):
-                raise AgentError(f"{self.endpoint.url} gave no answer within {limits.time} s",
+            raise self._refused(reader.refused)
+        if reader.unreachable:
+            raise AgentError(f"{self.endpoint.url} cannot be reached",
+                             hint="is the network up, and the address right?")
+        if reader.result is None:
+            return self._without_result(job, reader, finished, errors)
+        return self._with_result(job, reader, reader.result)
+
+    def _without_result(self, job: Job, reader: Reader, finished: Finished, errors: Path) -> Ending:
+        assert self.endpoint is not None
+        url, limits = self.endpoint.url, job.trial.case.limits
+        if finished.ended_by.startswith("time limit"):
+            if not reader.replies:
+                raise AgentError(f"{url} gave no answer within {limits.time} s",
                                  hint="is the provider up, and the network reachable? run again: nothing was kept")
-            said = job.transcript.with_suffix(".stderr").read_text("utf-8", "replace").strip()[-500:]
-            raise AgentError(f"Claude Code ended without a result (exit status {finished.exit_code})"
-                             + (f": {said}" if said else ""), hint="run again: nothing was kept")
+            if reader.retries_in_a_row >= GIVE_UP_AFTER:
+                raise AgentError(f"{url} did not answer any more when the {limits.time} s ran out",
+                                 hint="run again: nothing was kept")
+            return Ending("timeout", f"ended after its {limits.time} s", reader.usage(), reader.notes())
+        how = finished.ended_by or f"exit status {finished.exit_code}"
+        said = errors.read_bytes()[-500:].decode("utf-8", "replace").strip()
+        raise AgentError(f"Claude Code ended without a result ({how})" + (f": {said}" if said else ""),
+                         hint="run again: nothing was kept")
+
+    def _with_result(self, job: Job, reader: Reader, result: Mapping[str, Any]) -> Ending:
+        assert self.endpoint is not None
         if result.get("subtype") == "error_max_turns":
-            return Ending("capped", f"reached its {limits.turns} turns", reader.usage(), reader.notes())
-        if result.get("is_error") or result.get("subtype") != "success":
-            said = str(result.get("result") or result.get("errors") or result.get("subtype"))
-            raise AgentError(f"the provider failed the agent: {job.redactor.text(said)[:500]}",
-                             hint="run again: nothing was kept")
-        return Ending("completed", str(result.get("terminal_reason") or "ended its turn"), reader.usage(),
-                      reader.notes())
+            return Ending("capped", f"reached its {job.trial.case.limits.turns} turns", reader.usage(), reader.notes())
+        if not result.get("is_error") and result.get("subtype") == "success":
+            return Ending("completed", str(result.get("terminal_reason") or "ended its turn"), reader.usage(),
+                          reader.notes())
+        # These two come as provider errors, but are what the model did with its task.
+        if result.get("stop_reason") == "refusal":
+            return Ending("completed", "the model refused to go on", reader.usage(), reader.notes())
+        if reader.error == "max_output_tokens":
+            return Ending("completed", "the model's reply went over its length", reader.usage(), reader.notes())
+        status = result.get("api_error_status")
+        if status in (401, 403):
+            raise self._refused(f"status {status}")
+        said = job.redactor.text(str(result.get("result") or result.get("errors") or result.get("subtype")))[:500]
+        raise AgentError("the provider failed the agent" + (f" (status {status})" if status else "") + f": {said}",
+                         hint="run again: nothing was kept")
+
+    def _refused(self, how: str) -> AgentError:
+        assert self.endpoint is not None
+        return AgentError(f"{self.endpoint.url} refused the key in {self.endpoint.variable} ({how})",
+                          hint=f"set {self.endpoint.variable} to a valid key")
 
 
-class _Reader:
-    """Follows the stream: writes it down cleaned of secrets, and keeps what the ending is told by."""
-
-    def __init__(self, job: Job) -> None:
-        self.job = job
-        self.sink: Any = None
-        self.result: dict[str, Any] | None = None
-        self.replies: dict[str, dict[str, Any]] = {}
-        self.refused = ""
-        self.retries = 0
-        self._result_at = 0.0
-
-    def line(self, raw: bytes) -> None:
-        self.sink.write(self.job.redactor.clean(raw) + b"\n")
-        self.sink.flush()
-        try:
-            event = orjson.loads(raw)
-        except orjson.JSONDecodeError:
-            return  # another program's noise: kept in the transcript, says nothing of the agent
-        if not isinstance(event, dict):
-            return
-        kind, subtype = event.get("type"), event.get("subtype")
-        if kind == "result":
-            self.result, self._result_at = event, time.monotonic()
-        elif kind == "assistant" and not event.get("is_api_error_message"):
-            message = event.get("message")
-            if isinstance(message, dict) and isinstance(message.get("usage"), dict):
-                # A message spans several lines that repeat its usage: the last one counts.
-                self.replies[str(message.get("id"))] = message["usage"]
-        elif kind == "system" and subtype == "api_retry":
-            self.retries += 1
-            if event.get("error_status") in (401, 403) or event.get("error") == "authentication_failed":
-                self.refused = f"status {event.get('error_status')}"
-
-    def stop(self) -> str:
-        """Why the program should be ended now, or ""."""
-        if self.refused:
-            return "the key was refused"
-        if self.result is not None and time.monotonic() - self._result_at > _AFTER_RESULT:
-            return "it did not exit after its result"
-        return ""
-
-    def usage(self) -> Usage:
-        result = self.result or {}
-        totals = result.get("usage") if isinstance(result.get("usage"), dict) else None
-        parts = [totals] if totals else list(self.replies.values())
-
-        def total(name: str) -> int:
-            return sum(int(part.get(name) or 0) for part in parts)
-
-        cost = result.get("total_cost_usd")
-        return Usage(
-            turns=len(self.replies),
-            input_tokens=total("input_tokens"),
-            output_tokens=total("output_tokens"),
-            cache_read_tokens=total("cache_read_input_tokens"),
-            cache_write_tokens=total("cache_creation_input_tokens"),
-            cost=float(cost) if isinstance(cost, int | float) else None,
-            cost_source="Claude Code" if isinstance(cost, int | float) else "",
-        )
-
-    def notes(self) -> tuple[str, ...]:
-        notes = []
-        denials = (self.result or {}).get("permission_denials")
-        for denial in (denials if isinstance(denials, list) else [])[:20]:
-            asked = json.dumps(denial.get("tool_input"), ensure_ascii=False)[:120]
-            notes.append(f"denied: {denial.get('tool_name')} {asked}")
-        if self.retries:
-            notes.append(f"the provider was asked again {self.retries} times")
-        return tuple(self.job.redactor.text(note) for note in notes)
+def _check_memories(workspace: Path) -> None:
+    """Raise HarnessError where somebody else's instructions would be read beside the prompt."""
+    for folder in workspace.parents:
+        for name in ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md"):
+            if (folder / name).exists():
+                raise HarnessError(f"Claude Code would read {folder / name}: it is above the workspace",
+                                   hint="remove it, or work elsewhere: EVALKIT_WORK=/some/folder")
 
 
 def _rule_path(folder: Path) -> str:
-    """An absolute folder as permission rules have it: `//folder`."""
-    return "/" + folder.as_posix()
+    """An absolute folder as permission rules have it: `//folder`, and `?` for what would open a pattern.
+
+    (A rule for a folder with `[` in its name matches nothing at all; `*`, `?`, braces and parentheses do no harm.)
+    """
+    return "/" + re.sub(r"[\[\]\\]", "?", folder.as_posix())
 
 
 def _version_of(program: str) -> str:

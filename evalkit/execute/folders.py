@@ -1,0 +1,82 @@
+"""Folders that belong to a running process: how it claims one, how others see that it is gone, how one is removed.
+
+A claimed folder's name starts with the process id, and the process holds a lock on the folder. The id tells of a dead
+owner at once; the lock holds where ids mean nothing (another container works on the same disk) or were given again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+from evalkit.execute.process import alive
+
+__all__ = ["abandoned", "claimed", "remove_tree"]
+
+_DEEP = 60
+"""Levels below which folders are moved up before they are removed."""
+
+
+@contextmanager
+def claimed(parent: Path, purpose: str) -> Iterator[Path]:
+    """A new empty folder, held by this process for the time of a `with`. It is not removed. Raises OSError."""
+    folder = parent / f"{os.getpid()}-{purpose}-{uuid4().hex[:8]}"
+    folder.mkdir(mode=0o700)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with contextlib.suppress(OSError):  # a file system without locks: the process id must do
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield folder
+    finally:
+        os.close(descriptor)
+
+
+def abandoned(folder: Path) -> bool:
+    """Whether `folder` was claimed by a process that is gone. False for anything that was not claimed."""
+    owner = folder.name.partition("-")[0]
+    if not owner.isdigit() or alive(int(owner)):
+        return False
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return folder.is_dir() and not folder.is_symlink()  # its permissions were taken away
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder, whatever its writer did: permissions taken away, folders nested beyond any path's length."""
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if folder.is_dir() and not folder.is_symlink():
+        _make_removable(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _make_removable(folder: Path) -> None:
+    waiting = [(folder, 0)]
+    while waiting:
+        place, depth = waiting.pop()
+        with contextlib.suppress(OSError):
+            place.chmod(0o700)
+            with os.scandir(place) as entries:
+                inner = [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
+            for path in inner:
+                if depth < _DEEP:
+                    waiting.append((path, depth + 1))
+                else:
+                    path.chmod(0o700)
+                    waiting.append((path.rename(folder / uuid4().hex), 1))
