@@ -17,11 +17,14 @@ import orjson
 
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.provider import Endpoint
+from evalkit.execute.secrets import Redactor
 
 __all__ = ["ProviderError", "ask"]
 
 LIMIT = httpx.Timeout(180.0, connect=15.0)
 """Seconds."""
+LONGEST_ANSWER = 600.0
+"""Seconds from the request to the end of its answer."""
 LARGEST_ANSWER = 8_000_000
 """Bytes."""
 TRIES = 4
@@ -42,6 +45,8 @@ def ask(endpoint: Endpoint, request: dict[str, Any], *, sleep: Callable[[float],
     """
     headers = {**endpoint.headers(), "anthropic-version": "2023-06-01", "content-type": "application/json"}
     body = orjson.dumps({**request, "model": endpoint.model(request["model"])})
+    # A provider may show the key in its answer.
+    clean = Redactor.of({endpoint.variable: endpoint.key}).text
     said, pause = "", 0.0
     with httpx.Client(timeout=LIMIT, follow_redirects=False, transport=transport, trust_env=True) as client:
         for attempt in range(TRIES):
@@ -50,17 +55,19 @@ def ask(endpoint: Endpoint, request: dict[str, Any], *, sleep: Callable[[float],
             pause = min(_LONGEST_PAUSE, 2.0**attempt) * random.uniform(0.5, 1.0)
             try:
                 status, answer_headers, answer = _post(client, f"{endpoint.url}/v1/messages", headers, body)
+            except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+                raise UserError(f"{endpoint.url} is no address: {error}", hint="gateway=https://…") from None
             except httpx.HTTPError as error:
-                said = f"{endpoint.url} cannot be reached: {error or type(error).__name__}"
+                said = clean(f"{endpoint.url} cannot be reached: {error or type(error).__name__}")
                 continue
             if status == 200:
                 return _json(endpoint, answer)
-            said = f"{endpoint.url} answered {status}: {_message(answer)}"
+            said = clean(f"{endpoint.url} answered {status}: {_message(answer)}")
             if status in (401, 403):
                 raise UserError(f"{endpoint.url} refused the key in {endpoint.variable} (status {status})",
                                 hint=f"set {endpoint.variable} to a valid key")
             if status == 404:
-                raise UserError(f"{endpoint.url} has no model `{request['model']}`: {_message(answer)}",
+                raise UserError(clean(f"{endpoint.url} has no model `{request['model']}`: {_message(answer)}"),
                                 hint="choose another one: model=SLUG or judge_model=SLUG")
             if status not in _AGAIN:
                 break
@@ -70,12 +77,15 @@ def ask(endpoint: Endpoint, request: dict[str, Any], *, sleep: Callable[[float],
 
 def _post(client: httpx.Client, url: str, headers: dict[str, str], body: bytes) -> tuple[int, httpx.Headers, bytes]:
     """Status, headers and body; a body over the limit is cut, which makes it no JSON."""
+    until = time.monotonic() + LONGEST_ANSWER
     with client.stream("POST", url, headers=headers, content=body) as response:
         parts, size = [], 0
         for part in response.iter_bytes():
             size += len(part)
             if size > LARGEST_ANSWER:
                 break
+            if time.monotonic() > until:  # the client's own limit is for each part
+                raise httpx.ReadTimeout(f"its answer took over {LONGEST_ANSWER:g} s")
             parts.append(part)
         return response.status_code, response.headers, b"".join(parts)
 

@@ -35,10 +35,17 @@ class Endpoint:
             return slug
         return slug.removeprefix("anthropic/").replace(".", "-")
 
+    def sound_key(self) -> str:
+        """The key. Raises UserError where a character shows that it is none (an error further on would print it)."""
+        if not all("!" <= char <= "~" for char in self.key):
+            raise UserError(f"{self.variable} is no key: it has blanks, or characters outside ASCII",
+                            hint="was more copied than the key?")
+        return self.key
+
     def headers(self) -> dict[str, str]:
         if self.style == "bearer":
-            return {"authorization": f"Bearer {self.key}"}
-        return {"x-api-key": self.key}
+            return {"authorization": f"Bearer {self.sound_key()}"}
+        return {"x-api-key": self.sound_key()}
 
     def claude_code(self) -> dict[str, str]:
         """The environment that points Claude Code here.
@@ -46,17 +53,17 @@ class Endpoint:
         The API key is set to nothing on purpose at a gateway: one that is set would win over the token.
         """
         if self.style == "bearer":
-            return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_AUTH_TOKEN": self.key, "ANTHROPIC_API_KEY": ""}
-        return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": self.key}
+            return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_AUTH_TOKEN": self.sound_key(), "ANTHROPIC_API_KEY": ""}
+        return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": self.sound_key()}
 
 
 def find_endpoint(environ: Mapping[str, str], gateway: str | None) -> Endpoint | None:
     """The endpoint that the environment has a key for; `gateway` is another address for it. None without a key."""
     for variable in _GATEWAY_KEYS:
         if key := environ.get(variable, "").strip():
-            return Endpoint(gateway or GATEWAY_URL, variable, key)
+            return Endpoint((gateway or GATEWAY_URL).rstrip("/"), variable, key)
     if key := environ.get(_ANTHROPIC_KEY, "").strip():
-        return Endpoint(gateway or ANTHROPIC_URL, _ANTHROPIC_KEY, key, "x-api-key")
+        return Endpoint((gateway or ANTHROPIC_URL).rstrip("/"), _ANTHROPIC_KEY, key, "x-api-key")
     return None
 
 

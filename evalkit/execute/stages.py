@@ -17,6 +17,7 @@ from evalkit.analysis.placeholders import expand_all
 from evalkit.digest import digest
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.agents import Agent, Job
+from evalkit.execute.folders import remove_tree
 from evalkit.execute.outcome import AgentRecord, Ending, Usage
 from evalkit.execute.overlay import lay_over
 from evalkit.execute.places import TREE_NAME
@@ -25,7 +26,7 @@ from evalkit.execute.session import Session
 from evalkit.execute.tree import pack, unpack
 from evalkit.plan.keys import agent_inputs, template_inputs, workspace_inputs
 from evalkit.plan.trials import Trial
-from evalkit.records import read_record, write_record
+from evalkit.records import BadRecord, read_record, write_record
 
 __all__ = ["TRANSCRIPT", "TREE", "agent_record", "make_template", "make_workspace", "run_agent"]
 
@@ -46,16 +47,27 @@ def make_template(session: Session, setup: Setup) -> str:
         if scaffold.command is not None:
             _command(session, scaffold.command, {"workspace": str(tree)}, cwd=folder, env=env,
                      log=folder / "scaffold.log", what="the scaffold command", origin=scaffold.origin)
-            if not tree.is_dir():
+            if tree.is_symlink() or not tree.is_dir():
                 raise UserError(f"the scaffold command made no folder at {{workspace}} ({scaffold.origin})",
                                 hint="it must create the folder that {workspace} names")
         else:
             assert scaffold.folder is not None
             tree.mkdir()
             lay_over(session.root / scaffold.folder, tree)
-        manifest = pack(tree, entry / TREE, exclude=setup.caches)
-        write_record(entry / "tree.json", manifest)
+        _keep_tree(session, setup, tree, entry, f"the scaffold at {scaffold.origin}")
     return key
+
+
+def _keep_tree(session: Session, setup: Setup, tree: Path, entry: Path, what: str) -> None:
+    """Archive a tree that agents start from: what is left out of it is said, a part that is cut off is an error."""
+    manifest = pack(tree, entry / TREE, exclude=setup.caches)
+    if manifest.cut:
+        raise UserError(f"{what} makes a tree that is too large\n"
+                        + "\n".join(f"  | {line}" for line in manifest.left_out),
+                        hint="name what can be made again (dependencies, build output) in `caches`")
+    for line in manifest.left_out:
+        session.say(f"{what}: left out {line}")
+    write_record(entry / "tree.json", manifest)
 
 
 def make_workspace(session: Session, setup: Setup) -> str:
@@ -71,22 +83,20 @@ def make_workspace(session: Session, setup: Setup) -> str:
             lay_over(session.root / setup.starter, tree)
         for skill in setup.skills:
             _deliver(session, skill, tree, folder, env)
-        manifest = pack(tree, entry / TREE, exclude=setup.caches)
-        write_record(entry / "tree.json", manifest)
+        _keep_tree(session, setup, tree, entry, "the workspace")
     return key
 
 
 def _deliver(session: Session, skill: Skill, tree: Path, folder: Path, env: Mapping[str, str]) -> None:
     target = tree / ".claude/skills" / skill.name
     if skill.folder is not None:
-        target.mkdir(parents=True, exist_ok=True)
         lay_over(session.root / skill.folder, target)
         return
     assert skill.command is not None
-    log = folder / f"skill-{skill.name}.log"
-    _command(session, skill.command, {"skill": skill.name}, cwd=folder, env=env, log=log,
-             what=f"skill `{skill.name}`: its command", origin=skill.origin)
-    text = log.read_bytes()
+    printed = folder / f"skill-{skill.name}.md"
+    _command(session, skill.command, {"skill": skill.name}, cwd=folder, env=env, output=printed,
+             log=printed.with_suffix(".log"), what=f"skill `{skill.name}`: its command", origin=skill.origin)
+    text = printed.read_bytes()
     if not text.strip():
         raise UserError(f"skill `{skill.name}`: its command printed nothing ({skill.origin})",
                         hint="it must print the skill's SKILL.md on standard output")
@@ -95,20 +105,30 @@ def _deliver(session: Session, skill: Skill, tree: Path, folder: Path, env: Mapp
 
 
 def _command(session: Session, command: Command, values: Mapping[str, str], *, cwd: Path, env: Mapping[str, str],
-             log: Path, what: str, origin: str) -> None:
-    """Run a set-up command of a case. Raises UserError, with the command's own words, where it fails."""
+             log: Path, what: str, origin: str, output: Path | None = None) -> None:
+    """Run a set-up command of a case, all it says into `log`, or its standard output into `output`.
+
+    Raises UserError, with the command's own words, where it fails.
+    """
     argv = expand_all(command.words, values)
     try:
-        finished = run(argv, cwd=cwd, env=env, limit=command.limit, log=log, tick=session.tick)
+        finished = run(argv, cwd=cwd, env=env, limit=command.limit, log=output or log,
+                       errors=log if output is not None else None, tick=session.tick)
     except ProgramMissing as error:
         raise HarnessError(f"{what} cannot start: {error.message} ({origin})",
                            hint="does the suite's toolchain install that program?") from error
     if not finished.ok:
         how = finished.ended_by or f"exit status {finished.exit_code}"
-        said = session.redactor.text(log.read_bytes()[-_SAID:].decode("utf-8", "replace")).strip()
+        said = "".join(_end_of(path) for path in (output, log) if path is not None)
         raise UserError(f"{what} failed ({how}), declared at {origin}\n  $ {' '.join(command.words)}"
-                        + "".join(f"\n  | {line}" for line in said.splitlines()[-12:]),
+                        + "".join(f"\n  | {line}" for line in session.redactor.text(said).strip().splitlines()[-12:]),
                         hint="correct the name or the command there")
+
+
+def _end_of(log: Path) -> str:
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - _SAID))
+        return file.read().decode("utf-8", "replace")
 
 
 def run_agent(session: Session, trial: Trial, agent: Agent) -> AgentRecord:
@@ -124,10 +144,12 @@ def run_agent(session: Session, trial: Trial, agent: Agent) -> AgentRecord:
     with (session.desk("agent", toolchains, keep=session.keep_workspaces) as (folder, env),
           session.store.making("agent", key) as entry):
         tree = folder / TREE_NAME
-        unpack(workspace / TREE, tree)
-        prewarmed = _prewarm(session, case, tree, folder, env) if agent.traits.builds else 0.0
         own = session.installed((agent.toolchain,) if agent.toolchain else ())
         installed = session.installed(toolchains)
+        if session.keep_workspaces:
+            session.say(f"workspace kept: {tree}")
+        unpack(workspace / TREE, tree)
+        prewarmed = _prewarm(session, case, tree, folder, env) if agent.traits.builds else 0.0
         job = Job(
             trial=trial, root=session.root, workspace=tree, home=folder / "home", env=env,
             transcript=entry / TRANSCRIPT,
@@ -142,8 +164,7 @@ def run_agent(session: Session, trial: Trial, agent: Agent) -> AgentRecord:
         else:
             ending = agent.run(job)
         seconds = time.monotonic() - began
-        if session.keep_workspaces:
-            session.say(f"workspace kept: {tree}")
+        remove_tree(folder / "home")  # an agent's own notes may hold what the transcript was cleaned of
         manifest = pack(tree, entry / TREE, exclude=case.setup.caches, clean=session.redactor.clean)
         record = AgentRecord(
             key=key, inputs=inputs, agent=trial.subject.agent, agent_version=agent.traits.version,
@@ -167,8 +188,14 @@ def _prewarm(session: Session, case: Case, tree: Path, folder: Path, env: Mappin
 
 
 def agent_record(session: Session, key: str) -> AgentRecord | None:
-    """The kept agent run of a key, or None."""
+    """The kept agent run of a key, or None. Raises HarnessError where it is damaged."""
+    entry = session.store.path("agent", key)
     try:
-        return read_record(session.store.path("agent", key) / "agent.json", AgentRecord)
+        return read_record(entry / "agent.json", AgentRecord)
     except FileNotFoundError:
-        return None
+        if not entry.exists():
+            return None
+        problem = "it has no agent.json"
+    except BadRecord as error:
+        problem = error.message
+    raise HarnessError(f"a kept agent run is damaged: {problem}", hint=f"delete {entry}: the agent runs again")
