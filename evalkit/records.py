@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Any, TypeVar
@@ -42,9 +43,11 @@ def write_bytes(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise HarnessError(f"cannot write {path}: {error.strerror or error}",
                            hint="is the disk full, or the folder read-only?") from error
+    finally:
+        with contextlib.suppress(OSError):  # it is there only where something went wrong
+            temporary.unlink()
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -53,9 +56,13 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """The data of a JSON file. Raises FileNotFoundError, or `BadRecord` where it is not JSON."""
+    """The data of a JSON file. Raises FileNotFoundError, `BadRecord` where it is not JSON, or HarnessError."""
     try:
         return orjson.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(path) from None
+    except OSError as error:
+        raise HarnessError(f"cannot read {path}: {error.strerror or error}") from error
     except orjson.JSONDecodeError as error:
         raise BadRecord(f"{path} is damaged: {error}", hint="delete it; the next run makes it again") from error
 
@@ -77,7 +84,7 @@ def write_record(path: Path, record: object) -> None:
 
 
 def read_record(path: Path, kind: type[T]) -> T:
-    """Read what `write_record` wrote. Raises FileNotFoundError or `BadRecord`."""
+    """Read what `write_record` wrote. Raises FileNotFoundError, `BadRecord` or HarnessError."""
     data = read_json(path)
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         found = data.get("schema") if isinstance(data, dict) else type(data).__name__
