@@ -63,7 +63,7 @@ class Places:
             self.work.mkdir(parents=True, exist_ok=True, mode=0o700)
             for folder in (self.work.parent, self.work):
                 # lstat: also a link of somebody else's is not ours to follow (/var/tmp is everybody's).
-                if folder.lstat().st_uid != os.getuid():
+                if folder.lstat().st_uid != os.geteuid():
                     raise HarnessError(f"{folder} belongs to another user", hint=hint)
             if os.statvfs(self.work).f_flag & getattr(os, "ST_NOEXEC", 0):
                 raise HarnessError(f"no program can be started in {self.work}: it is mounted noexec", hint=hint)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from urllib.parse import quote
 
-from attrs import frozen
+from attrs import field, frozen
 
 __all__ = ["KEY_VARIABLES", "Redactor"]
 
@@ -21,7 +21,7 @@ _SHORTEST = 8
 class Redactor:
     """Replaces every known key, also as JSON, URL or base64 has it, by `[NAME redacted]`."""
 
-    replacements: tuple[tuple[bytes, bytes], ...]
+    replacements: tuple[tuple[bytes, bytes], ...] = field(repr=False)
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Redactor:
