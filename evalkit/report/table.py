@@ -100,7 +100,7 @@ def _cells(row: Row) -> list[Text]:
         Text(f"{sum(scores) / len(scores):.1f}" if scores else "-"),
         Text(str(usage.turns) if called and usage.turns is not None else "-"),
         Text(f"${usage.cost:.2f}" if called and usage.cost is not None else "-"),
-        Text(_duration(result.seconds + sum(check.seconds for check in result.checks))),
+        Text(_duration(result.seconds)),
     ]
 
 

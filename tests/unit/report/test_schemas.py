@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from attrs import frozen
 
@@ -42,7 +43,6 @@ def test_the_files_are_current(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", RECORDS)
 def test_records_fit_their_schema(tmp_path: Path, name: str) -> None:
     """What is written validates, a schema names every key, and what has no schema number or a wrong type does not."""
-    jsonschema = pytest.importorskip("jsonschema")
     record, made = records(tmp_path)[name], schema(RECORDS[name])
     jsonschema.Draft202012Validator.check_schema(made)
     validator = jsonschema.Draft202012Validator(made)

@@ -37,7 +37,7 @@ def test_one_pass() -> None:
     assert table(row(result)) == """\
 claude anthropic/claude-sonnet-5, local lane
 case          result  checks  judge  turns   cost   time
-kanban-board  pass    ✓✓s✓      7.2     31  $1.20  4m12s
+kanban-board  pass    ✓✓s✓      7.2     31  $1.20  4m08s
 
   ✓ own-tests   its own tests pass
   ✓ run-c5ab82  `x` exited with 0
@@ -58,7 +58,7 @@ def test_a_fail_with_its_evidence() -> None:
     assert table(row(result)) == """\
 claude anthropic/claude-sonnet-5, local lane
 case          result  checks  judge  turns   cost   time
-kanban-board  fail    ✗✗          -     31  $1.20  4m09s
+kanban-board  fail    ✗✗          -     31  $1.20  4m08s
 
   ✗ own-tests  its own tests
       `zig test` exited with 1
@@ -99,10 +99,10 @@ def test_several_trials() -> None:
     assert table(*map(row, [*fine, failed, hint])) == """\
 claude anthropic/claude-sonnet-5, local lane
 case          #  result  checks  judge  turns   cost   time
-kanban-board  1  pass    ✓✓          -     31  $1.20  4m09s
-kanban-board  2  pass    ✓✓          -     31  $1.20  4m09s
-kanban-board  3  fail    ✓✗          -     31  $1.20  4m09s
-kanban-board  4  pass    ✓✗          -     31  $1.20  4m09s
+kanban-board  1  pass    ✓✓          -     31  $1.20  4m08s
+kanban-board  2  pass    ✓✓          -     31  $1.20  4m08s
+kanban-board  3  fail    ✓✗          -     31  $1.20  4m08s
+kanban-board  4  pass    ✓✗          -     31  $1.20  4m08s
 
 kanban-board (claude anthropic/claude-sonnet-5, trial 3): failed: b
   ✗ b  `b` exited with 1
@@ -125,7 +125,7 @@ def test_the_self_check_is_said_first_and_last() -> None:
 self-check: reference answer, no model was called
 oracle, local lane
 case          result  checks  judge  turns  cost   time
-kanban-board  pass    ✓           -      -     -  4m09s
+kanban-board  pass    ✓           -      -     -  4m08s
 
   ✓ a  pass
 
@@ -140,12 +140,12 @@ def test_a_self_check_among_agents_is_said_at_its_rows() -> None:
     assert table(*rows) == """\
 oracle, local lane (self-check: reference answer, no model was called)
 case          result  checks  judge  turns   cost   time
-kanban-board  pass    ✓           -      -      -  4m09s
-other         pass    ✓           -      -      -  4m09s
+kanban-board  pass    ✓           -      -      -  4m08s
+other         pass    ✓           -      -      -  4m08s
 
 claude anthropic/claude-sonnet-5, local lane
 case          result  checks  judge  turns   cost   time
-kanban-board  pass    ✓           -     31  $1.20  4m09s
+kanban-board  pass    ✓           -     31  $1.20  4m08s
 
 3 passed
 """
@@ -158,7 +158,7 @@ def test_a_dry_run_is_said_first() -> None:
 dry run: no model was called; fails are expected
 claude anthropic/claude-sonnet-5, local lane
 case          result  checks  judge  turns  cost   time
-kanban-board  fail    ✗           -      -     -  4m09s
+kanban-board  fail    ✗           -      -     -  4m08s
 
   ✗ a  no
   all evidence: results/dry/claude/kanban-board/trial-1/result.json
@@ -174,7 +174,7 @@ def test_how_the_agent_ended() -> None:
     assert table(row(result)) == """\
 claude anthropic/claude-sonnet-5, local lane
 case          result  checks  judge  turns   cost   time
-kanban-board  fail    ✓           -      -  $1.20  4m09s
+kanban-board  fail    ✓           -      -  $1.20  4m08s
 
   the agent's run: timeout: its 20 minutes were over
   ✓ a  pass
@@ -193,10 +193,10 @@ def test_long_names_and_many_checks_share_80_columns() -> None:
     assert table(row(result), row(a_result(a_check("a"), number=2))) == """\
 claude anthropic/claude-sonnet-5, local lane
 case                             #  result  checks    judge  turns   cost   time
-a-case-with-a-name-of-well-over  1  fail    ✓✓✓✗✓✓✓✓   10.0     31  $1.20  4m20s
+a-case-with-a-name-of-well-over  1  fail    ✓✓✓✗✓✓✓✓   10.0     31  $1.20  4m08s
 -thirty-characters                          ✓✓✓✓✓✓✓✓
                                             ✓✓✓✓
-kanban-board                     2  pass    ✓             -     31  $1.20  4m09s
+kanban-board                     2  pass    ✓             -     31  $1.20  4m08s
 
 a-case-with-a-name-of-well-over-thirty-characters (claude
 anthropic/claude-sonnet-5, trial 1): failed: a-check-with-a-rather-long-name
