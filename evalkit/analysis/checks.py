@@ -107,12 +107,12 @@ class Checks:
     def _step(self, step: n.StepNode, arguments: dict[str, str], limit: n.Number | None, span: Span) -> m.Step:
         match step:
             case n.StepPut():
-                return m.Put(self._source(step, arguments, span), self.values.within_workspace(step.target))
+                return m.Put(self._source(step, arguments, span), self.values.within_workspace(step.target, arguments))
             case n.StepAppend():
-                return m.Append(self.values.within_workspace(step.target), step.text.value)
+                return m.Append(self.values.within_workspace(step.target, arguments), step.text.value)
             case n.StepEach():
                 command = self.values.command(step.command, ("workspace", "file"), step.limit or limit, arguments)
-                return m.Each(self.values.globs((step.glob,))[0], command)
+                return m.Each(self.values.globs((step.glob,), arguments)[0], command)
             case n.StepRun():
                 return m.Run(self.values.command(step.command, ("workspace",), step.limit or limit, arguments))
 

@@ -5,10 +5,17 @@ from __future__ import annotations
 from evalkit.diagnostics import Diagnostic, Span
 from evalkit.syntax import nodes as n
 
-__all__ = ["Findings", "Names"]
+__all__ = ["Findings", "Names", "TooMany"]
+
+MOST = 100
+"""Nobody reads more, and each takes time to find."""
 
 LONGEST_NAME = 80
 """Names become the names of files."""
+
+
+class TooMany(Exception):
+    """So much was found that looking on is of no use."""
 
 
 class Findings:
@@ -17,17 +24,17 @@ class Findings:
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, int, int, int], Diagnostic] = {}
 
-    def __len__(self) -> int:
-        return len(self._found)
-
     @property
     def diagnostics(self) -> list[Diagnostic]:
         return list(self._found.values())
 
     def report(self, code: str, message: str, span: Span, *, help: str = "",
                notes: tuple[tuple[str, Span], ...] = ()) -> None:
+        """Note a diagnostic. Raises `TooMany` where there are enough."""
         key = (code, message, id(span.source), span.start, span.end)
         self._found.setdefault(key, Diagnostic(code, message, span, help=help, notes=notes))
+        if len(self._found) >= MOST:
+            raise TooMany
 
 
 class Names:

@@ -16,7 +16,7 @@ from typing import TypeVar
 from evalkit.analysis import model as m
 from evalkit.analysis.checks import LANES, Checks
 from evalkit.analysis.files import relative
-from evalkit.analysis.findings import Findings, Names
+from evalkit.analysis.findings import Findings, Names, TooMany
 from evalkit.analysis.setup import (
     AGENTS,
     DEFAULT_JUDGE_MODEL,
@@ -38,8 +38,21 @@ T = TypeVar("T")
 def resolve(
     root: Path, files: Sequence[tuple[Path, n.File]]
 ) -> tuple[dict[str, m.Case], dict[str, m.SuiteInfo], list[Diagnostic]]:
-    """Compile the parsed files of a project. What is compiled is whole only where nothing was found."""
+    """Compile the parsed files of a project: its cases, its suites and what is wrong, up to a number.
+
+    What is compiled is whole only where nothing was found.
+    """
     findings = Findings()
+    try:
+        cases, suites = _resolve(findings, root, files)
+    except TooMany:
+        return {}, {}, findings.diagnostics
+    return cases, suites, findings.diagnostics
+
+
+def _resolve(
+    findings: Findings, root: Path, files: Sequence[tuple[Path, n.File]]
+) -> tuple[dict[str, m.Case], dict[str, m.SuiteInfo]]:
     suites = index_suites(findings, root, files)
     for suite in suites.values():
         for profile in (None, *suite.profiles.values()):
@@ -55,7 +68,7 @@ def resolve(
                                 help="put a `suite.eval` with `suite NAME { … }` into its folder or one above")
                 continue
             cases[node.name.value] = _CaseResolver(findings, home, path.parent, node).resolve()
-    return cases, {suite.info.name: suite.info for suite in suites.values()}, findings.diagnostics
+    return cases, {suite.info.name: suite.info for suite in suites.values()}
 
 
 def _check_alone(findings: Findings, suite: Suite, levels: Levels) -> None:

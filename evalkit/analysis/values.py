@@ -11,7 +11,7 @@ import regex
 from evalkit.analysis import model as m
 from evalkit.analysis.findings import Findings
 from evalkit.analysis.globs import BadGlob, check_glob
-from evalkit.analysis.placeholders import placeholders, substitute
+from evalkit.analysis.placeholders import expand, placeholders, substitute
 from evalkit.diagnostics import did_you_mean
 from evalkit.syntax import nodes as n
 
@@ -19,8 +19,6 @@ __all__ = ["Values"]
 
 RUN_LIMIT = 600
 """Seconds that a command of a case may take where the case does not say."""
-LONGEST_COMMAND = 32_000
-LONGEST_REGEX = 4_000
 _REGEX_FLAGS = {"i": regex.IGNORECASE, "s": regex.DOTALL, "x": regex.VERBOSE}
 
 
@@ -53,10 +51,7 @@ class Values:
         arguments = arguments or {}
         self.placeholders(text, (*arguments, *known))
         words = [text.value]
-        if len(text.value) > LONGEST_COMMAND:
-            self.report("E051", f"the command is longer than {LONGEST_COMMAND:,} characters", text.span,
-                        help="write a script beside the case")
-        elif "\0" in text.value:
+        if "\0" in text.value:
             self.report("E051", "a command holds no NUL character", text.span)
         elif not text.value.strip():
             self.report("E051", "the command is empty", text.span)
@@ -71,22 +66,28 @@ class Values:
         return m.Command(tuple(substitute(word, arguments) for word in words),
                          RUN_LIMIT if limit is None else limit.value)
 
-    def within_workspace(self, text: n.Str) -> str:
-        """A path within a workspace."""
-        value = text.value.rstrip("/")
+    def within_workspace(self, text: n.Str, arguments: Mapping[str, str] | None = None) -> str:
+        """A path within a workspace, with the arguments put in."""
+        value = self._filled(text, arguments or {})
         path = PurePosixPath(value)
         if not path.parts or path.is_absolute() or ".." in path.parts or "\\" in value or "\0" in value:
-            self.report("E041", f"`{text.value}` is not a path within the workspace", text.span,
+            self.report("E041", f"`{value}` is not a path within the workspace", text.span,
                         help="write it relative to the workspace's root, with `/` and without `..`")
         return path.as_posix()
 
-    def globs(self, globs: tuple[n.Str, ...]) -> tuple[str, ...]:
-        for glob in globs:
-            try:
-                check_glob(glob.value)
-            except BadGlob as error:
-                self.report("E050", f"`{glob.value}` is no glob: {error}", glob.span)
-        return tuple(glob.value for glob in globs)
+    def globs(self, globs: tuple[n.Str, ...], arguments: Mapping[str, str] | None = None) -> tuple[str, ...]:
+        return tuple(self._glob(glob, arguments or {}) for glob in globs)
+
+    def _glob(self, glob: n.Str, arguments: Mapping[str, str]) -> str:
+        value = self._filled(glob, arguments)
+        try:
+            check_glob(value)
+        except BadGlob as error:
+            self.report("E050", f"`{value}` is no glob: {error}", glob.span)
+        return value
+
+    def _filled(self, text: n.Str, arguments: Mapping[str, str]) -> str:
+        return expand(text.value, arguments) if self.placeholders(text, arguments) else text.value
 
     def patterns(self, patterns: tuple[n.Pattern, ...]) -> tuple[m.Pattern, ...]:
         return tuple(self._regex(pattern) if isinstance(pattern, n.Regex) else self._text(pattern)
@@ -104,8 +105,6 @@ class Values:
             self.report("E050", f"there is no regex flag `{bad[0]}`", pattern.span,
                         help="known: `i` ignores case, `s` lets `.` match line ends, `x` is verbose; "
                         "multi-line is always on")
-        elif len(pattern.pattern) > LONGEST_REGEX:
-            self.report("E050", f"this regex is longer than {LONGEST_REGEX:,} characters", pattern.span)
         else:
             combined = regex.MULTILINE
             for flag in flags:

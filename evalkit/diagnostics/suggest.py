@@ -7,9 +7,14 @@ from difflib import get_close_matches
 
 __all__ = ["did_you_mean", "nearest"]
 
+_LONGEST = 200
+"""A longer name is no slip of the pen, and comparing takes time."""
+
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name most like `name`, or None where none is close (difflib's ratio under 0.6)."""
+    if len(name) > _LONGEST:
+        return None
     by_folded = {candidate.lower(): candidate for candidate in known}
     close = get_close_matches(name.lower(), list(by_folded), n=1, cutoff=0.6)
     return by_folded[close[0]] if close else None

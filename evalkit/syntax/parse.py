@@ -21,8 +21,11 @@ __all__ = ["MAX_ERRORS", "parse"]
 
 MAX_ERRORS = 25
 """Syntax errors of one file that are told; parsing stops there."""
+MAX_LENGTH = 10_000
+"""Characters of a name, a quoted string or a regex. Nothing that reads one has to fear its length; texts are blocks."""
 MAX_NUMBER = 1_000_000
 MAX_DURATION = 7 * 24 * 3600
+"""Seconds."""
 T = TypeVar("T")
 
 
@@ -33,7 +36,7 @@ def parse(source: Source) -> tuple[n.File, list[Diagnostic]]:
     if tree is None:
         return n.File((), (), source.span(0, 0)), found
     lower = _Lower(source)
-    return lower.file(tree), found + lower.found
+    return lower.file(tree), (found + lower.found)[:MAX_ERRORS]
 
 
 def _explain(source: Source, problem: SyntaxProblem) -> Diagnostic:
@@ -117,8 +120,19 @@ class _Lower:
         return method(tree)
 
     # ---- values ----
+    def refuse(self, code: str, message: str, span: Span, help_line: str = "") -> None:
+        self.found.append(Diagnostic(code, message, span, help=help_line))
+
+    def bounded(self, token: Token) -> bool:
+        """Whether a token is of a length that something can be named with, found by or searched for."""
+        if len(token) <= MAX_LENGTH:
+            return True
+        self.refuse("E014", f"this is longer than {MAX_LENGTH:,} characters", self.span(token),
+                    'write a long text as a """ text block, or into a file beside the case')
+        return False
+
     def name(self, token: Token) -> n.Name:
-        return n.Name(str(token), self.span(token))
+        return n.Name(str(token) if self.bounded(token) else "", self.span(token))
 
     def names(self, tree: Tree[Token]) -> tuple[n.Name, ...]:
         return tuple(self.name(token) for token in self.tokens(tree, "NAME"))
@@ -127,24 +141,25 @@ class _Lower:
         span = self.span(token)
         if token.type == "TEXT":
             return n.Str(self.block(token, span), span, block=True)
+        if not self.bounded(token):
+            return n.Str("", span)
         try:
             return n.Str(string_value(token), span)
         except BadEscape as error:
             at = span.start + error.offset
-            self.found.append(Diagnostic(
-                "E013", f"strings have no escape `{error.escape}`", self.source.span(at, at + len(error.escape)),
-                help='known: \\" \\\\ \\n \\t \\r \\0 \\u{HEX}; a backslash itself is `\\\\`; '
-                'a regex is written /…/, without quotes'))
-            return n.Str(str(token)[1:-1], span)
+            self.refuse("E013", f"strings have no escape `{error.escape}`",
+                        self.source.span(at, at + len(error.escape)),
+                        'known: \\" \\\\ \\n \\t \\r \\0 \\u{HEX}; a backslash itself is `\\\\`; '
+                        "a regex is written /…/, without quotes")
+            return n.Str("", span)
 
     def block(self, token: Token, span: Span) -> str:
         try:
             return block_value(token)
         except ShallowLine as error:
-            self.found.append(Diagnostic(
-                "E015", "this line is indented less than the line that closes its text block",
-                self.source.span(span.start + error.start, span.start + error.end),
-                help='indent it with the same blanks, or move the closing `"""` to the left'))
+            self.refuse("E015", "this line is indented less than the line that closes its text block",
+                        self.source.span(span.start + error.start, span.start + error.end),
+                        'indent it with the same blanks, or move the closing `"""` to the left')
             return ""
 
     def strings(self, tree: Tree[Token]) -> tuple[n.Str, ...]:
@@ -156,13 +171,13 @@ class _Lower:
     def pattern(self, token: Token) -> n.Pattern:
         if token.type == "STRING":
             return self.string(token)
-        pattern, _, flags = str(token)[1:].rpartition("/")
+        pattern, _, flags = (str(token) if self.bounded(token) else "//")[1:].rpartition("/")
         return n.Regex(pattern.replace("\\/", "/"), flags, self.span(token))
 
     def integer(self, token: Token) -> n.Number:
         span = self.span(token)
         if len(token) > len(str(MAX_NUMBER)) or int(token) > MAX_NUMBER:
-            self.found.append(Diagnostic("E014", f"this number is larger than {MAX_NUMBER:,}", span))
+            self.refuse("E014", f"this number is larger than {MAX_NUMBER:,}", span)
             return n.Number(MAX_NUMBER, span)
         return n.Number(int(token), span)
 
@@ -171,7 +186,7 @@ class _Lower:
         span = self.span(token)
         seconds = duration_seconds(token) if len(token) <= 40 else MAX_DURATION + 1
         if not 1 <= seconds <= MAX_DURATION:
-            self.found.append(Diagnostic("E014", "a time limit is from 1s to 168h", span))
+            self.refuse("E014", "a time limit is from 1s to 168h", span)
         return n.Number(seconds, span)
 
     def the_time(self, tree: Tree[Token]) -> n.Number | None:
