@@ -8,7 +8,7 @@ come, fails the test; a chunk without such comments compiles.
 * cases.chunks: each input is a file of cases beside a suite.
 * suites.chunks: each input is a suite.eval.
 * files.chunks: each input is files, each after a line `=== PATH`. `<FF>` and `<00>` are such bytes, `<folder>` makes a
-  folder of the file, `<1MB>` and `<many>` stand for a text that long and for as many statements.
+  folder of the file, `<1MB>`, `<10000>` and `<many>` stand for texts that long and for as many statements.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from tests.unit.language.project import CASE, SUITE, diagnose, write
 
 ROOT = Path(__file__).resolve().parents[3]
 EXPECTED = re.compile(r"# (E\d{3}): ([^#\n]*)")
-MARKS = {b"<FF>": b"\xff", b"<00>": b"\0", b"<1MB>": b"# " + b"x" * 1_000_000, b"<many>": b'about "a";' * 10_001}
+MARKS = {b"<FF>": b"\xff", b"<00>": b"\0", b"<1MB>": b"# " + b"x" * 1_000_000, b"<10000>": b"x" * 10_000,
+         b"<many>": b'about "a";' * 10_001}
 
 
 def chunks() -> list[tuple[str, dict[str, str]]]:

@@ -1,0 +1,104 @@
+"""The choices of a run, from three places."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evalkit.errors import UserError
+from evalkit.plan.choices import CHOICES, Choices, read_choices
+
+
+def pyproject(root: Path, text: str) -> Path:
+    (root / "pyproject.toml").write_text(text, encoding="utf-8")
+    return root
+
+
+def refused(root: Path, command_line: dict[str, str] | None = None, environ: dict[str, str] | None = None) -> str:
+    with pytest.raises(UserError) as caught:
+        read_choices(command_line or {}, environ or {}, root)
+    return str(caught.value)
+
+
+def test_nothing_chosen_is_the_default(tmp_path: Path) -> None:
+    """Without a pyproject.toml, a variable or a word on the command line, the defaults hold."""
+    assert Choices() == read_choices({}, {}, tmp_path)
+    assert Choices() == read_choices({}, {}, pyproject(tmp_path, "[tool.other]\nx = 1\n"))
+
+
+def test_the_command_line_wins_over_a_variable_and_a_variable_over_pyproject(tmp_path: Path) -> None:
+    """Each choice is taken from the first of the three places that has it."""
+    pyproject(tmp_path, '[tool.evalkit]\ntrials = 2\nmodel = "p/p"\nrun = "p"\ncases = "evals"\n')
+    environ = {"EVALKIT_TRIALS": "3", "EVALKIT_MODEL": "e/e", "EVALKIT_CACHE": "/x", "OTHER": "1", "EVALKIT_RUN": ""}
+
+    assert Choices(trials=4, model="e/e", run="p", cases="evals") == read_choices({"trials": "4"}, environ, tmp_path)
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("1", True), ("true", True), ("YES", True), (" on ", True), ("0", False), ("false", False), ("no", False),
+    ("Off", False), ("", False),
+])
+def test_flags(text: str, expected: bool, tmp_path: Path) -> None:
+    """A flag has several spellings."""
+    assert expected == read_choices({"dry": text}, {}, tmp_path).dry
+
+
+def test_toml_values_are_read_as_they_are_meant(tmp_path: Path) -> None:
+    """A boolean is a flag and an integer a number."""
+    choices = read_choices({}, {}, pyproject(tmp_path, "[tool.evalkit]\nkeep_workspaces = true\ntrials = 5\n"))
+
+    assert (True, 5) == (choices.keep_workspaces, choices.trials)
+
+
+@pytest.mark.parametrize(("name", "value", "hint"), [
+    ("agent", "codex", "agent is one of auto, claude, oracle, nop, wrong:NAME"),
+    ("agent", "wrong:", "agent is one of auto, claude, oracle, nop, wrong:NAME"),
+    ("model", "a b", "model is one word"),
+    ("judge", "maybe", "judge is one of auto, on, off"),
+    ("trials", "0", "trials is a whole number from 1 to 1000"),
+    ("trials", "1001", "trials is a whole number from 1 to 1000"),
+    ("trials", "9" * 5000, "trials is a whole number from 1 to 1000"),
+    ("trials", "٣", "trials is a whole number from 1 to 1000"),
+    ("run", "../x", "run is a name of letters, digits, `.`, `_` and `-`; `dry` and `prove` are evalkit's own"),
+    ("run", "dry", "run is a name of letters, digits, `.`, `_` and `-`; `dry` and `prove` are evalkit's own"),
+    ("dry", "perhaps", "dry is 1 or 0"),
+    ("gateway", "https://user:key@host", "gateway is an address such as http://127.0.0.1:8080, "
+                                         "without a user name or password"),
+])
+def test_a_bad_value_says_what_is_good(name: str, value: str, hint: str, tmp_path: Path) -> None:
+    """The message names the choice, the value, the place and what can be chosen."""
+    assert f"`{name}={value}` (from the command line) is not valid\n  {hint}" == refused(tmp_path, {name: value})
+
+
+@pytest.mark.parametrize(("name", "value", "expected"), [
+    ("agent", "wrong:a b", "wrong:a b"), ("gateway", "http://127.0.0.1:80/", "http://127.0.0.1:80"),
+    ("run", "2025-01.a_b", "2025-01.a_b"), ("claude", "/opt/x y", "/opt/x y"),
+])
+def test_good_values(name: str, value: str, expected: str, tmp_path: Path) -> None:
+    """What can be chosen is taken as it is; an address loses its last slash."""
+    assert expected == getattr(read_choices({name: value}, {}, tmp_path), name)
+
+
+def test_an_unknown_choice_is_an_error_with_the_nearest_one(tmp_path: Path) -> None:
+    """On the command line and in pyproject.toml; other EVALKIT_* variables are no choices."""
+    assert "`trails` is not a choice (from the command line)\n  did you mean `trials`?" == refused(
+        tmp_path, {"trails": "1"})
+    pyproject(tmp_path, "[tool.evalkit]\nmodl = 1\n")
+    assert "`modl` is not a choice (from [tool.evalkit] in pyproject.toml)\n  did you mean `model`?" == refused(
+        tmp_path)
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("[tool.evalkit", "pyproject.toml cannot be read: "),
+    ("tool = 1", "`tool` in pyproject.toml is not a table"),
+    ("[tool]\nevalkit = 1", "`evalkit` in pyproject.toml is not a table"),
+])
+def test_a_broken_pyproject_is_the_persons_mistake(text: str, message: str, tmp_path: Path) -> None:
+    """It is told as one, not as a bug."""
+    assert refused(pyproject(tmp_path, text)).startswith(message)
+
+
+def test_every_choice_says_what_it_is() -> None:
+    """Each has a line for the help."""
+    assert all(choice.metadata["about"] for choice in CHOICES)
