@@ -363,14 +363,18 @@ def _marked() -> Iterator[tuple[int, list[str]]]:
 
 
 def alive(pid: int) -> bool:
-    """Whether a process with this id runs."""
+    """Whether a process with this id runs; not one that ended and that nobody waits for (a container without init)."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
         return True
-    return True
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[0]
+    except (OSError, IndexError):  # no Linux
+        return True
+    return state not in "ZX"
 
 
 def end_all() -> None:

@@ -213,7 +213,8 @@ class _Installer:
         lock = self.folder / "npm/node_modules/.package-lock.json"
         packages: dict[str, dict[str, Any]] = read_json(lock).get("packages", {}) if lock.is_file() else {}
         for path, package in packages.items():
-            found[path.rpartition("node_modules/")[2]] = str(package.get("version", ""))
+            if version := package.get("version"):
+                found[path.rpartition("node_modules/")[2]] = str(version)
         return dict(sorted(found.items()))
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from evalkit.errors import HarnessError
 from evalkit.execute import process
-from evalkit.execute.process import Finished, ProgramMissing, end_all, end_orphans, run, stream
+from evalkit.execute.process import Finished, ProgramMissing, alive, end_all, end_orphans, run, stream
 
 ENV = {"PATH": os.environ["PATH"]}
 linux = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are found in /proc")
@@ -48,13 +48,8 @@ def gone(pid_file: Path, seconds: float = 3) -> bool:
     """Whether the process whose id a child wrote down ends within some seconds."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        if pid_file.exists() and pid_file.read_text().strip():
-            stat = Path(f"/proc/{pid_file.read_text().strip()}/stat")
-            try:
-                if stat.read_text().rpartition(")")[2].split()[0] == "Z":
-                    return True
-            except OSError:
-                return True
+        if pid_file.exists() and pid_file.read_text().strip() and not alive(int(pid_file.read_text())):
+            return True
         time.sleep(0.02)
     return False
 
@@ -344,6 +339,19 @@ def test_the_orphans_of_a_killed_evalkit_are_ended(tmp_path: Path) -> None:
     child.wait()
     assert 1 <= end_orphans()
     assert gone(tmp_path / "inner")
+
+
+@linux
+def test_a_process_that_nobody_waited_for_is_not_alive() -> None:
+    """Where an evalkit was killed in a container without init, its id stays, and its folders must be swept."""
+    child = subprocess.Popen(["true"])
+    until = time.monotonic() + 5
+    while alive(child.pid):
+        assert time.monotonic() < until
+    assert 0 == child.wait()
+    assert not alive(child.pid)
+    assert alive(os.getpid())
+    assert alive(1)
 
 
 # ---- streams ----

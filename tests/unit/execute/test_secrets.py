@@ -35,8 +35,8 @@ def test_a_key_within_base64(before: bytes, after: bytes, url: bool) -> None:
 
 def test_other_texts_are_left_alone() -> None:
     """Short values are no keys, unknown variables are not ours, an empty one is none."""
-    redactor = Redactor.of({"OPENAI_API_KEY": "test", "GEMINI_API_KEY": "", "VERCEL_TOKEN": "   ", "HOME": "/home/some"})
-    text = "test /home/some [] \x00"
+    redactor = Redactor.of({"OPENAI_API_KEY": "test", "GEMINI_API_KEY": "", "VERCEL_TOKEN": "   ", "HOME": "/home/me"})
+    text = "test /home/me [] \x00"
     assert text == redactor.text(text)
     assert () == redactor.replacements
 
