@@ -213,8 +213,8 @@ class _Installer:
         lock = self.folder / "npm/node_modules/.package-lock.json"
         packages: dict[str, dict[str, Any]] = read_json(lock).get("packages", {}) if lock.is_file() else {}
         for path, package in packages.items():
-            if version := package.get("version"):
-                found[path.rpartition("node_modules/")[2]] = str(version)
+            if "version" in package:
+                found[path.rpartition("node_modules/")[2]] = str(package["version"])
         return dict(sorted(found.items()))
 
 

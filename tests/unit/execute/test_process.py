@@ -109,8 +109,9 @@ def test_a_folder_with_spaces_and_a_long_argument(tmp_path: Path) -> None:
 
 
 # ---- limits ----
-def test_the_time_limit_ends_the_process_group(tmp_path: Path) -> None:
+def test_the_time_limit_ends_the_process_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A child that does not listen to SIGTERM, and its own child, are ended soon after the limit."""
+    monkeypatch.setattr(process, "_GRACE", 0.5)
     script = "trap '' TERM; sleep 60 & echo $! > inner; wait; sleep 60"
     finished = call(["sh", "-c", script], tmp_path, limit=0.3)
     assert "time limit of 0.3 s" == finished.ended_by
@@ -128,8 +129,9 @@ def test_a_child_that_is_asked_to_end_may_end_by_itself(tmp_path: Path) -> None:
     assert finished.seconds < 2
 
 
-def test_a_stopped_child_is_ended(tmp_path: Path) -> None:
+def test_a_stopped_child_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that stops itself does not outlast its limit."""
+    monkeypatch.setattr(process, "_GRACE", 0.5)
     assert call(["sh", "-c", "kill -STOP $$"], tmp_path, limit=0.2).ended_by
 
 

@@ -229,8 +229,6 @@ def test_pip_installs_into_a_folder_of_its_own(machine: Machine, tmp_path: Path)
     found = install(machine.cache, pinned, machine.environ, machine.said.append)
     assert {"demo": "1.5", "tool": "1.2.3"} == found.versions
     assert b"demo runs\n" == subprocess.run([found.folder / "python/bin/demo"], capture_output=True, check=True).stdout
-    with pytest.raises(HarnessError, match="pip failed"):
-        machine.install(toolchain(pip=("no-such-package-of-evalkit==1",)))
 
 
 # ---- the environment of commands ----

@@ -1,0 +1,385 @@
+"""The stages from scaffold to final tree, with small shell commands and agents that do one thing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import field, frozen
+
+from evalkit.analysis.model import Command, Scaffold, Setup, Skill, Toolchain
+from evalkit.digest import digest
+from evalkit.errors import HarnessError, UserError
+from evalkit.execute import tree as tree_module
+from evalkit.execute.agents import Agents, Job
+from evalkit.execute.outcome import AgentError, AgentRecord, Ending, Usage
+from evalkit.execute.session import Session
+from evalkit.execute.stages import TRANSCRIPT, TREE, agent_record, make_template, make_workspace, run_agent
+from evalkit.execute.tree import read_files, unpack
+from evalkit.plan.keys import agent_inputs
+from evalkit.plan.trials import AgentTraits, Subject, Trial
+
+from .make import TRAITS, case, session, setup, sh, toolchain, trial
+
+DONE = Ending("completed", "done", Usage(turns=1, cost=0.5))
+CHEAP = AgentTraits("1", frozenset(), sampled=False, builds=False)
+
+
+@frozen
+class Fake:
+    """An agent that does what it is given."""
+
+    work: Callable[[Job], Any] = field(default=lambda _: None)
+    traits: AgentTraits = TRAITS
+    toolchain: Toolchain | None = None
+
+    def run(self, job: Job) -> Ending:
+        ending = self.work(job)
+        return ending if isinstance(ending, Ending) else DONE
+
+    def describe(self, job: Job) -> str:
+        return f"runs in {job.workspace.name}"
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def here(tmp_path: Path, said: list[str]) -> Session:
+    return session(tmp_path, said)
+
+
+def scaffold(command: Command) -> Setup:
+    return setup(scaffold=Scaffold(command, None, "suite.eval:4:3"))
+
+
+def files(here: Session, kind: str, key: str) -> dict[str, str | None]:
+    """The files of a kept tree with their text; None for a folder."""
+    target = here.root.parent / f"{kind}-{len(list(here.root.parent.iterdir()))}"
+    unpack(here.store.path(kind, key) / TREE, target)
+    return {path.relative_to(target).as_posix(): path.read_text() if path.is_file() else None
+            for path in target.rglob("*")}
+
+
+def put(here: Session, name: str, text: str) -> None:
+    path = here.root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def nothing_kept(here: Session, kind: str) -> bool:
+    """Neither an entry nor anything half-made, and no scratch folder."""
+    store = here.places.store
+    return (not list((store / kind).rglob("*")) and not list((store / "making").iterdir())
+            and not list(here.places.work.iterdir()))
+
+
+def play(here: Session, agent: Fake, of: Trial | None = None) -> AgentRecord:
+    """A run with all that comes before it."""
+    played = of or trial()
+    make_template(here, played.case.setup)
+    make_workspace(here, played.case.setup)
+    return run_agent(here, played, agent)
+
+
+# ---- templates ----
+def test_a_template_by_command(here: Session) -> None:
+    """The command makes the folder that {workspace} names; the scratch folder is gone afterwards."""
+    what = scaffold(Command(("sh", "-c", 'mkdir "$0" && echo made > "$0/file"', "{workspace}"), 10))
+    assert {"file": "made\n"} == files(here, "template", make_template(here, what))
+    assert [] == list(here.places.work.iterdir())
+
+
+def test_a_template_by_copy(here: Session) -> None:
+    """The folder of the project, but for the caches of the case."""
+    put(here, "base/src/main", "x")
+    put(here, "base/.cache/big", "x")
+    what = setup(scaffold=Scaffold(None, "base", "suite.eval:4:3"), caches=(".cache",))
+    assert {"src": None, "src/main": "x"} == files(here, "template", make_template(here, what))
+
+
+@pytest.mark.parametrize(("command", "message"), [
+    (sh("echo starting; echo it broke >&2; exit 3"),
+     "the scaffold command failed (exit status 3), declared at suite.eval:4:3\n"
+     "  $ sh -c echo starting; echo it broke >&2; exit 3\n  | starting\n  | it broke"),
+    (sh("mkdir app; sleep 30", 1), "the scaffold command failed (time limit of 1 s)"),
+    (sh("true"), "the scaffold command made no folder at {workspace} (suite.eval:4:3)"),
+    (sh("ln -s /tmp app"), "the scaffold command made no folder"),
+    (sh("touch app"), "the scaffold command made no folder"),
+])
+def test_a_failing_scaffold(command: Command, message: str, here: Session) -> None:
+    """The author's error: the command with its own words, and nothing is kept."""
+    with pytest.raises(UserError) as raised:
+        make_template(here, scaffold(command))
+    assert raised.value.message.startswith(message)
+    assert nothing_kept(here, "template")
+
+
+def test_a_scaffold_whose_program_is_missing(here: Session) -> None:
+    """The hint asks for the toolchain."""
+    with pytest.raises(HarnessError, match="the scaffold command cannot start: cannot start `no-such`") as raised:
+        make_template(here, scaffold(Command(("no-such",), 10)))
+    assert "toolchain" in raised.value.hint
+
+
+def test_a_scaffold_folder_that_is_not_there(here: Session) -> None:
+    """An error, not an empty template."""
+    with pytest.raises(UserError, match="there is no folder"):
+        make_template(here, setup(scaffold=Scaffold(None, "missing", "suite.eval:4:3")))
+
+
+def test_a_template_that_is_too_large(here: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Agents must not start from a tree that was cut off without a word."""
+    monkeypatch.setattr(tree_module, "MAX_ENTRIES", 3)
+    with pytest.raises(UserError, match="makes a tree that is too large") as raised:
+        make_template(here, scaffold(sh("mkdir app; cd app; touch 1 2 3 4 5")))
+    assert "caches" in raised.value.hint
+    assert "this and what follows: the tree has over 3 entries" in raised.value.message
+    assert nothing_kept(here, "template")
+
+
+def test_what_a_template_leaves_out_is_said(here: Session, said: list[str]) -> None:
+    """A link that leads out of it, for one."""
+    make_template(here, scaffold(sh("mkdir app; ln -s /usr app/usr")))
+    assert ["the scaffold at suite.eval:4:3: left out usr: a link that leads outside or in a circle"] == said
+
+
+# ---- workspaces ----
+def workspace(here: Session, what: Setup) -> dict[str, str | None]:
+    make_template(here, what)
+    return files(here, "workspace", make_workspace(here, what))
+
+
+def test_a_workspace_is_the_template_with_the_starter(here: Session) -> None:
+    """The starter's files win; executables stay so."""
+    put(here, "starter/file", "started")
+    put(here, "starter/new", "new")
+    assert {"file": "started", "new": "new"} == workspace(here, setup(starter="starter"))
+
+
+def test_skills_are_delivered(here: Session) -> None:
+    """From a folder as it is; from a command what it prints on standard output, and not what it says beside."""
+    put(here, "skills/ours/SKILL.md", "# ours")
+    put(here, "skills/ours/more/notes.md", "notes")
+    printed = Command(("sh", "-c", 'echo "npm warn" >&2; echo "# $0"', "{skill}"), 10)
+    skills = (Skill("ours", None, "skills/ours", "s:1:1"), Skill("x", printed, None, "s:2:1"))
+    made = workspace(here, setup(skills=skills))
+    assert "# ours" == made[".claude/skills/ours/SKILL.md"]
+    assert "notes" == made[".claude/skills/ours/more/notes.md"]
+    assert "# x\n" == made[".claude/skills/x/SKILL.md"]
+
+
+@pytest.mark.parametrize(("command", "kind", "message"), [
+    (sh("echo oops >&2"), UserError, "skill `x`: its command printed nothing (s:2:1)"),
+    (sh("echo part; echo why >&2; exit 1"), UserError,
+     "skill `x`: its command failed (exit status 1), declared at s:2:1\n"
+     "  $ sh -c echo part; echo why >&2; exit 1\n  | part\n  | why"),
+    (Command(("no-such",), 10), HarnessError, "skill `x`: its command cannot start: cannot start `no-such`"),
+])
+def test_a_skill_that_cannot_be_had(command: Command, kind: type[Exception], message: str, here: Session) -> None:
+    """Without its skill there is no workspace."""
+    what = setup(skills=(Skill("x", command, None, "s:2:1"),))
+    make_template(here, what)
+    with pytest.raises(kind) as raised:
+        make_workspace(here, what)
+    assert str(raised.value).startswith(message)
+    assert nothing_kept(here, "workspace")
+
+
+def test_keys_stay_out_of_a_failed_commands_words(tmp_path: Path) -> None:
+    """A command that finds a key somewhere and prints it does not put it on the screen."""
+    here = session(tmp_path, environ={"OPENAI_API_KEY": "sk-12345678"})
+    with pytest.raises(UserError) as raised:
+        make_template(here, scaffold(sh("echo sk-1234''5678; exit 1")))
+    assert "| [OPENAI_API_KEY redacted]" in str(raised.value)
+    assert "sk-12345678" not in str(raised.value)
+
+
+# ---- agents ----
+def test_a_run_is_kept_with_its_tree_and_transcript(here: Session) -> None:
+    """Under the key of its inputs; caches are no part of the tree."""
+
+    def work(job: Job) -> None:
+        (job.workspace / "file").write_text("changed")
+        (job.workspace / "cache").mkdir()
+        (job.workspace / "cache/x").touch()
+        job.transcript.write_text("a line\n")
+
+    of = trial(case(setup=setup(caches=("cache",))))
+    record = play(here, Fake(work), of)
+    assert digest(agent_inputs(of, here.contents)) == record.key
+    assert record == agent_record(here, record.key)
+    assert ({"file": "changed"}, {"file"}) == (files(here, "agent", record.key), set(record.tree.files))
+    assert "a line\n" == (here.store.path("agent", record.key) / TRANSCRIPT).read_text()
+    assert (DONE, "claude", "anthropic/claude-x-1.5", "1") == (
+        record.ending, record.agent, record.model, record.agent_version)
+    assert [] == list(here.places.work.iterdir())
+
+
+def test_an_agent_finds_a_place_of_its_own(here: Session) -> None:
+    """The workspace is called `app`, outside the project; home is empty; the harness's folders are off limits."""
+    seen: list[Job] = []
+
+    def work(job: Job) -> None:
+        seen.append(job)
+        assert {"file"} == {path.name for path in job.workspace.iterdir()}
+        assert ["tmp"] == [path.name for path in job.home.iterdir()]
+        assert not job.workspace.is_relative_to(here.root)
+
+    play(here, Fake(work))
+    assert "app" == seen[0].workspace.name
+    assert str(seen[0].home) == seen[0].env["HOME"]
+    assert (here.root / "cases", here.root / "results", here.root / ".evalkit") == seen[0].off_limits
+
+
+def test_a_transcript_is_on_the_disk_as_it_streams(here: Session) -> None:
+    """While the agent runs its transcript lies in the store's folder for what is being made."""
+
+    def work(job: Job) -> None:
+        job.transcript.write_text("half\n")
+        assert [job.transcript] == [path for path in (here.places.store / "making").rglob("*") if path.is_file()]
+
+    play(here, Fake(work))
+
+
+@pytest.mark.parametrize("error", [AgentError("down"), KeyboardInterrupt()])
+def test_a_run_that_failed_is_not_kept(error: BaseException, here: Session) -> None:
+    """Neither the provider's failure nor an interrupted run is an outcome."""
+
+    def work(_: Job) -> None:
+        raise error
+
+    with pytest.raises((AgentError, KeyboardInterrupt)):
+        play(here, Fake(work))
+    assert nothing_kept(here, "agent")
+
+
+def test_keys_are_taken_out_of_the_tree(tmp_path: Path) -> None:
+    """An agent that writes a key into a file leaves its name there."""
+    here = session(tmp_path, environ={"OPENAI_API_KEY": "sk-12345678"})
+    record = play(here, Fake(lambda job: (job.workspace / "env").write_text("KEY=sk-12345678")))
+    assert "KEY=[OPENAI_API_KEY redacted]" == files(here, "agent", record.key)["env"]
+
+
+def test_what_an_agent_leaves_leads_nowhere(here: Session, tmp_path: Path) -> None:
+    """Links out of the workspace are left out and said; a workspace that became a link is an empty tree."""
+    (tmp_path / "secret").write_text("x")
+    record = play(here, Fake(lambda job: (job.workspace / "link").symlink_to(tmp_path / "secret")))
+    assert ("link: a link that leads outside or in a circle",) == record.tree.left_out
+
+    def replace(job: Job) -> None:
+        job.workspace.rename(job.workspace.with_name("away"))
+        job.workspace.symlink_to(tmp_path)
+
+    record = play(here, Fake(replace), trial(number=2))
+    assert {} == record.tree.files
+    assert (tmp_path / "secret").exists()
+
+
+def test_prewarm_runs_where_it_pays(here: Session, said: list[str]) -> None:
+    """In the workspace of an agent that builds, before it, on no clock of its own; for others not at all."""
+    warm = case(setup=setup(prewarm=(sh("mkdir cache; echo warm > cache/x"),), caches=("cache",)))
+    seen: list[bool] = []
+    agent = Fake(lambda job: seen.append((job.workspace / "cache/x").exists()))
+    record = play(here, agent, trial(warm))
+    assert record.prewarm_seconds > 0
+    assert ["file"] == list(record.tree.files)
+    assert ["prewarm: sh -c mkdir cache; echo warm > cache/x"] == said
+    record = play(here, Fake(agent.work, CHEAP), Trial(warm, Subject("nop"), CHEAP, 1, "latest"))
+    assert [True, False] == seen
+    assert 0 == record.prewarm_seconds
+
+
+def test_a_failing_prewarm_is_not_the_agents_fault(here: Session) -> None:
+    """The set-up is broken: no agent runs, nothing is kept."""
+
+    def work(_: Job) -> None:
+        raise AssertionError
+
+    with pytest.raises(UserError, match="the prewarm failed"):
+        play(here, Fake(work), trial(case(setup=setup(prewarm=(sh("exit 1"),)))))
+    assert nothing_kept(here, "agent")
+
+
+def test_a_missing_toolchain_is_told_before_the_work(here: Session, said: list[str]) -> None:
+    """The agent's own program is looked for before minutes of prewarm."""
+    of = trial(case(setup=setup(prewarm=(sh("true"),))))
+    with pytest.raises(HarnessError, match="toolchain `tools` is not installed"):
+        play(here, Fake(toolchain=toolchain(npm=("x@1",))), of)
+    assert [] == said
+
+
+def test_a_workspace_can_be_kept(tmp_path: Path, said: list[str]) -> None:
+    """Where it is is said, also where the agent fails; the agent's home with its notes is not kept."""
+    here = session(tmp_path, said, keep_workspaces=True)
+    play(here, Fake(lambda job: (job.home / "notes").touch()))
+    kept = Path(said[0].removeprefix("workspace kept: "))
+    assert (kept / "file").is_file()
+    assert not (kept.parent / "home").exists()
+
+    def work(_: Job) -> None:
+        raise AgentError("down")
+
+    with pytest.raises(AgentError):
+        play(here, Fake(work), trial(number=2))
+    assert Path(said[1].removeprefix("workspace kept: ")).is_dir()
+
+
+def test_a_dry_run_starts_nothing(here: Session, said: list[str]) -> None:
+    """What would run is said, and the untouched workspace is the final tree."""
+
+    def work(_: Job) -> None:
+        raise AssertionError
+
+    record = play(here, Fake(work), trial(dry=True, run="dry"))
+    assert ["runs in app"] == said
+    assert ("dry run: no model was called", {"file"}) == (record.ending.detail, set(record.tree.files))
+
+
+def test_a_damaged_record_is_told(here: Session) -> None:
+    """No entry is None; an entry without its record, or with a broken one, names the folder to delete."""
+    assert agent_record(here, "ab" * 32) is None
+    record = play(here, Fake())
+    path = here.store.path("agent", record.key) / "agent.json"
+    path.write_text("{")
+    with pytest.raises(HarnessError, match="a kept agent run is damaged") as raised:
+        agent_record(here, record.key)
+    assert f"delete {path.parent}: the agent runs again" == raised.value.hint
+    path.unlink()
+    with pytest.raises(HarnessError, match=r"it has no agent\.json"):
+        agent_record(here, record.key)
+
+
+# ---- agents that call no model ----
+def test_the_reference_answer_is_laid_over(here: Session) -> None:
+    """The oracle and a wrong answer lay their folder over the workspace; `nop` leaves it."""
+    put(here, "answer/file", "right")
+    of = case(solution="answer")
+    agents = Agents(None, None)
+    for name, expected in (("oracle", "right"), ("nop", "made\n")):
+        subject = Subject(name)
+        agent = agents.of(subject)
+        assert agent is agents.of(subject)
+        make_template(here, of.setup)
+        make_workspace(here, of.setup)
+        record = run_agent(here, Trial(of, subject, agent.traits, 1, "latest"), agent)
+        assert {"file": expected} == files(here, "agent", record.key)
+        assert (0, 0.0) == (record.ending.usage.turns, record.ending.usage.cost)
+    found = read_files(here.store.path("agent", record.key) / TREE, ["file"], largest=100)
+    assert {"file": b"made\n"} == found
+
+
+def test_an_answer_that_is_not_there(here: Session) -> None:
+    """An error, not an oracle that did nothing."""
+    of = case(solution="missing")
+    agent = Agents(None, None).of(Subject("oracle"))
+    make_template(here, of.setup)
+    make_workspace(here, of.setup)
+    with pytest.raises(UserError, match="there is no folder"):
+        run_agent(here, Trial(of, Subject("oracle"), agent.traits, 1, "latest"), agent)
+    assert os.listdir(here.places.work) == []  # noqa: PTH208 - names alone
