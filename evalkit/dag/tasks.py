@@ -272,7 +272,8 @@ class Graph:
                 raise HarnessError("its checks have not been graded yet") from None
             judged: list[Check | Judge] = [*case.checks, *case.judges]
             shown = {f"check {item.id}": digest(item) for item in judged}
-            return {"agent run": record.key, "ending": digest(record.ending), "tree": record.tree_digest, **verdicts,
+            declared = digest(case.wrongs) if trial.subject.wrong else ""
+            return {"agent run": record.key, "wrong answers": declared, "ending": digest(record.ending), "tree": record.tree_digest, **verdicts,
                     **shown}
 
         def work() -> dict[str, Any]:

@@ -44,6 +44,11 @@ class Subject:
         return self.agent if self.model is None else f"{self.agent} {self.model}"
 
     @property
+    def wrong(self) -> str | None:
+        """The name of the known wrong answer that it plays, if it does that."""
+        return self.agent.removeprefix("wrong:") if self.agent.startswith("wrong:") else None
+
+    @property
     def self_check(self) -> bool:
         """It plays the case's own reference answer: it measures the case, not an agent."""
         return self.agent == "oracle"
@@ -71,7 +76,4 @@ class Trial:
         """The folder of the answer that the subject lays over the workspace, if it does that."""
         if self.subject.agent == "oracle":
             return self.case.solution
-        if self.subject.agent.startswith("wrong:"):
-            name = self.subject.agent.removeprefix("wrong:")
-            return next((wrong.folder for wrong in self.case.wrongs if wrong.name == name), None)
-        return None
+        return next((wrong.folder for wrong in self.case.wrongs if wrong.name == self.subject.wrong), None)

@@ -77,10 +77,11 @@ def build_result(trial: Trial, record: AgentRecord, grades: Sequence[Grade], eva
         [_check(check, by_id[check.id]) for check in case.checks]
         + [_judge(judge, by_id[judge.id]) for judge in case.judges])
     status, reason = _status(record.ending, checks)
+    note = SELF_CHECK if trial.subject.self_check else _of_wrong_answer(trial, checks)
     return TrialResult(
         case=case.name, suite=case.suite.name, run=trial.run, trial=trial.number, lane=trial.lane,
         agent=record.agent, agent_version=record.agent_version, model=record.model,
-        self_check=trial.subject.self_check, note=SELF_CHECK if trial.subject.self_check else "", dry=trial.dry,
+        self_check=trial.subject.self_check, note=note, dry=trial.dry,
         status=status, reason=reason, ending=record.ending, seconds=record.seconds,
         prewarm_seconds=record.prewarm_seconds, checks=checks, agent_key=record.key, tree_digest=record.tree_digest,
         left_out=record.tree.left_out, versions=record.versions, finished_at=record.finished_at, evalkit=evalkit,
@@ -99,6 +100,17 @@ def _judge(judge: Judge, grade: Grade) -> CheckResult:
         verdict = evolve(verdict, status="pass" if passed else "fail",
                          summary=f"{verdict.summary} (wanted {judge.threshold})")
     return CheckResult(judge.id, "judge", judge.title, judge.advisory, verdict, grade.seconds, grade.key)
+
+
+def _of_wrong_answer(trial: Trial, checks: Sequence[CheckResult]) -> str:
+    """Whether a known wrong answer is caught by the checks that its case names; "" for any other subject."""
+    must_fail = {check for wrong in trial.case.wrongs if wrong.name == trial.subject.wrong for check in wrong.fails}
+    if not must_fail:
+        return ""
+    said = f"a known wrong answer: {', '.join(sorted(must_fail))} must fail"
+    missed = [f"{check.id} ({check.verdict.status})" for check in checks
+              if check.id in must_fail and check.verdict.status != "fail"]
+    return f"{said}, but: {', '.join(missed)}" if missed else f"{said}, and that is so"
 
 
 def _status(ending: Ending, checks: Sequence[CheckResult]) -> tuple[TrialStatus, str]:

@@ -156,6 +156,8 @@ def _print_checks(console: Console, row: Row, *, several: bool) -> None:
         return
     if several:
         _print_line(console, f"{name}: {result.reason}")
+    if result.note and not result.self_check:
+        _print_line(console, f"  {result.note}")
     if result.ending.status != "completed":
         _print_line(console, f"  the agent's run: {result.ending.status}: {result.ending.detail}")
     checks = [check for check in result.checks if _amiss(check) or not several]

@@ -56,6 +56,10 @@ def test_statuses_follow_the_verdicts(project: MiniProject) -> None:
     wrong = project.doit("run", "case:greeting", "agent=wrong:rude")
     assert 1 == wrong.status
     assert ["greets"] == re.findall(r"^  ✗ (\S+)", wrong.out, re.MULTILINE)
+    assert "a known wrong answer: greets must fail, and that is so" in wrong.out
+    project.edit(CASE, "fails greets", "fails own")
+    missed = project.doit("run", "case:greeting", "agent=wrong:rude")
+    assert "a known wrong answer: own must fail, but: own (pass)" in missed.out
 
 
 @pytest.mark.parametrize(("args", "said"), [
