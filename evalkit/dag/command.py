@@ -20,8 +20,9 @@ from doit.runner import Runner
 from doit.task import Stream
 
 from evalkit.dag.announce import announcement
-from evalkit.dag.loader import Loader, Plan, show_error
+from evalkit.dag.loader import Loader, Plan
 from evalkit.dag.progress import Reporter
+from evalkit.diagnostics.show import show_error
 from evalkit.errors import Exit
 from evalkit.execute.process import end_all
 from evalkit.plan.trials import Trial

@@ -7,7 +7,6 @@ expands in place. Whatever is wrong with them, the choices or the case files end
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,8 @@ from evalkit.analysis.project import Project, load_project
 from evalkit.dag.progress import Progress
 from evalkit.dag.selection import cases_meant, expand
 from evalkit.dag.tasks import Graph, JudgeChoice
-from evalkit.diagnostics import CaseErrors, did_you_mean, render_all
+from evalkit.diagnostics import did_you_mean
+from evalkit.diagnostics.show import show_error
 from evalkit.errors import EvalkitError, UserError
 from evalkit.execute.agents import Agents
 from evalkit.execute.places import Places
@@ -30,7 +30,7 @@ from evalkit.execute.session import Session
 from evalkit.plan.choices import Choices, read_choices
 from evalkit.plan.trials import Subject, Trial
 
-__all__ = ["Loader", "Plan", "show_error"]
+__all__ = ["Loader", "Plan"]
 
 
 class Plan:
@@ -173,11 +173,3 @@ def _has_creators(namespace: Mapping[str, Any]) -> bool:
 def _targets(plan: Plan) -> list[str]:
     return [target for task in plan.graph.tasks.values() for target in task.targets]
 
-
-def show_error(error: EvalkitError) -> None:
-    """Print an error for a person: diagnostics drawn, else the message and what to do."""
-    if isinstance(error, CaseErrors):
-        print(render_all(error.diagnostics), file=sys.stderr)
-        print(f"\n{error.message}", file=sys.stderr)
-    else:
-        print(f"{error.label}: {error}", file=sys.stderr)

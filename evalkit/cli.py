@@ -1,0 +1,67 @@
+"""`evalkit`: writes and inspects cases. (`doit` runs them.)
+
+Each subcommand is a module of evalkit/authoring, imported only when it is called: `ABOUT` (one line), `arguments(parser)`
+and `main(options)`, which returns the exit status.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from evalkit import __version__
+from evalkit.diagnostics.show import show_error
+from evalkit.errors import EvalkitError, Exit
+
+__all__ = ["main"]
+
+COMMANDS = {
+    "check": ("check", "find what is wrong in cases, without running anything"),
+    "fmt": ("fmt", "write case files in their canonical form"),
+    "show": ("show", "print a compiled case, every value with where it comes from"),
+    "explain": ("explain", "what an error or a warning means, with an example"),
+    "init": ("init", "start a project of your own"),
+    "new": ("new", "start a case, from a commented file"),
+    "list": ("list", "the cases of a project, or a suite's catalogue in Markdown"),
+    "import": ("import_", "convert cases of another system"),
+}
+"""Name -> (module of evalkit.authoring, what it does)."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The console script. Returns the exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    parser = _parser(arguments[0] if arguments else "")
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return Exit.OK
+    try:
+        return int(import_module(f"evalkit.authoring.{COMMANDS[options.command][0]}").main(options))
+    except EvalkitError as error:
+        show_error(error)
+        return int(error.exit_status)
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except BrokenPipeError:  # the reader of our output went away (`| head`)
+        sys.stderr.close()
+        return Exit.OK
+
+
+def _parser(called: str) -> argparse.ArgumentParser:
+    """The parser of all commands. Only the called one's arguments are known, so that only its module is imported."""
+    parser = argparse.ArgumentParser(
+        prog="evalkit", formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Writes and inspects cases. `doit` runs them: doit run case:NAME",
+        epilog="examples:\n  evalkit check                what is wrong in the cases\n"
+               "  evalkit new case my-case     start a case\n  evalkit COMMAND --help       more of one command")
+    parser.add_argument("--version", action="version", version=f"evalkit {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, (module, about) in COMMANDS.items():
+        command = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".",
+                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+        if name == called:
+            import_module(f"evalkit.authoring.{module}").arguments(command)
+    return parser

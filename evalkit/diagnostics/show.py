@@ -1,0 +1,20 @@
+"""Prints an error for a person."""
+
+from __future__ import annotations
+
+import sys
+
+from evalkit.diagnostics.diagnostic import CaseErrors
+from evalkit.diagnostics.snippet import render_all
+from evalkit.errors import EvalkitError
+
+__all__ = ["show_error"]
+
+
+def show_error(error: EvalkitError) -> None:
+    """On standard error: diagnostics drawn and counted; of any other error the message and what to do."""
+    if isinstance(error, CaseErrors):
+        print(render_all(error.diagnostics), file=sys.stderr)
+        print(f"\n{error.message}", file=sys.stderr)
+    else:
+        print(f"{error.label}: {error}", file=sys.stderr)
