@@ -6,8 +6,9 @@ from pathlib import Path, PurePosixPath
 
 from evalkit.analysis import model as m
 from evalkit.analysis.findings import Findings, Names
+from evalkit.analysis.levels import Levels
 from evalkit.analysis.placeholders import expand
-from evalkit.analysis.suites import PRIMITIVES, Levels, Suite
+from evalkit.analysis.suites import PRIMITIVES, Suite
 from evalkit.analysis.values import Values
 from evalkit.diagnostics import Span, did_you_mean
 from evalkit.digest import digest

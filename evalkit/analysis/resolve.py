@@ -17,6 +17,7 @@ from evalkit.analysis import model as m
 from evalkit.analysis.checks import LANES, Checks
 from evalkit.analysis.files import relative
 from evalkit.analysis.findings import Findings, Names, TooMany
+from evalkit.analysis.levels import Levels, Statement
 from evalkit.analysis.setup import (
     AGENTS,
     DEFAULT_JUDGE_MODEL,
@@ -26,7 +27,7 @@ from evalkit.analysis.setup import (
     resolve_model,
     resolve_setup,
 )
-from evalkit.analysis.suites import Levels, Suite, index_suites, report_twice
+from evalkit.analysis.suites import Suite, index_suites, report_twice
 from evalkit.diagnostics import Diagnostic, did_you_mean
 from evalkit.syntax import nodes as n
 
@@ -55,8 +56,10 @@ def _resolve(
 ) -> tuple[dict[str, m.Case], dict[str, m.SuiteInfo]]:
     suites = index_suites(findings, root, files)
     for suite in suites.values():
-        for profile in (None, *suite.profiles.values()):
-            _check_alone(findings, suite, suite.levels(profile, findings))
+        _check_alone(findings, suite, suite.node.body)
+        for profile in suite.profiles.values():
+            suite.levels(profile, findings)
+            _check_alone(findings, suite, profile.body)
     cases: dict[str, m.Case] = {}
     names = Names(findings, "case")
     for path, file in files:
@@ -71,8 +74,9 @@ def _resolve(
     return cases, {suite.info.name: suite.info for suite in suites.values()}
 
 
-def _check_alone(findings: Findings, suite: Suite, levels: Levels) -> None:
-    """Find what is wrong in a suite or a profile, whatever case will use it."""
+def _check_alone(findings: Findings, suite: Suite, body: Sequence[Statement]) -> None:
+    """Find what is wrong in the block of a suite or a profile, whatever case will use it."""
+    levels = Levels(((suite.folder, body),))
     resolve_setup(findings, suite, levels)
     resolve_limits(findings, levels)
     resolve_agent(findings, levels)

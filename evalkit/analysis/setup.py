@@ -6,7 +6,8 @@ from pathlib import Path
 
 from evalkit.analysis import model as m
 from evalkit.analysis.findings import Findings, Names
-from evalkit.analysis.suites import Levels, Suite
+from evalkit.analysis.levels import Levels
+from evalkit.analysis.suites import Suite
 from evalkit.analysis.values import Values
 from evalkit.diagnostics import did_you_mean
 from evalkit.syntax import nodes as n

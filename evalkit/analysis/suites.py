@@ -2,53 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, overload
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from evalkit.analysis import model as m
 from evalkit.analysis.files import Files, relative
 from evalkit.analysis.findings import Findings, Names
+from evalkit.analysis.levels import Levels, Statement
 from evalkit.analysis.values import Values
 from evalkit.diagnostics import Span, did_you_mean
 from evalkit.syntax import nodes as n
 
-__all__ = ["PRIMITIVES", "Levels", "Suite", "index_suites", "report_twice"]
+__all__ = ["PRIMITIVES", "Suite", "index_suites", "report_twice"]
 
 PRIMITIVES = ("run", "grep", "snapshot")
 """The checks that the language has itself."""
 
-Statement: TypeAlias = (
-    n.About | n.UseProfile | n.UseNone | n.UseAgent | n.Prompt | n.Model | n.Agent | n.Setup | n.Check | n.Judge
-    | n.Solution | n.Wrong | n.Toolchain | n.Profile | n.Define)
-T = TypeVar("T")
-U = TypeVar("U")
-
-
-@frozen
-class Levels:
-    """The blocks that a case is made of, outermost first, each with the folder that its paths are relative to."""
-
-    blocks: tuple[tuple[Path, Sequence[Statement]], ...]
-
-    def all(self, kind: type[T]) -> list[tuple[Path, T]]:
-        """The statements of a kind, of all levels, the outermost first."""
-        return [(folder, statement) for folder, body in self.blocks for statement in body
-                if isinstance(statement, kind)]
-
-    @overload
-    def innermost(self, kind: type[T], /) -> list[tuple[Path, T]]: ...
-    @overload
-    def innermost(self, kind: type[T], other: type[U], /) -> list[tuple[Path, T | U]]: ...
-    def innermost(self, *kinds: type) -> list[tuple[Path, Any]]:
-        """The statements of these kinds of the innermost level that has any."""
-        for folder, body in reversed(self.blocks):
-            level = [(folder, statement) for statement in body if isinstance(statement, kinds)]
-            if level:
-                return level
-        return []
+DEEPEST = 16
+"""Profiles, each of which extends the next."""
 
 
 @define
@@ -78,6 +51,10 @@ class Suite:
             if any(profile is earlier for earlier in chain):
                 findings.report("E029", f"profile `{profile.name.value}` extends itself", profile.name.span,
                                 help="the chain of `extends` must end")
+                break
+            if len(chain) == DEEPEST:
+                findings.report("E029", f"more than {DEEPEST} profiles extend each other", chain[0].name.span,
+                                help="say in fewer profiles what they share")
                 break
             chain.append(profile)
             profile = self.profile(profile.extends, findings) if profile.extends else None
