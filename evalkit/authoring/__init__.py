@@ -1,0 +1,1 @@
+"""The tools of an author: one module a subcommand of `evalkit`."""
