@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from evalkit.execute.process import alive
+from evalkit.execute.marks import alive
 
 __all__ = ["abandoned", "claimed", "remove_tree"]
 

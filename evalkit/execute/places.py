@@ -13,7 +13,7 @@ from attrs import frozen
 from evalkit.digest import digest_bytes
 from evalkit.errors import HarnessError
 from evalkit.execute.folders import abandoned, claimed, remove_tree
-from evalkit.execute.process import end_orphans
+from evalkit.execute.marks import end_orphans
 
 __all__ = ["TREE_NAME", "Places"]
 

@@ -1,11 +1,8 @@
 """Runs a child process to its end: limits, a log, and nothing left behind.
 
 A child gets a session of its own, so that a limit or Ctrl-C ends its whole process group. A child of a child can leave
-the group (setsid); on Linux every process that carries this run's mark in its environment is found in /proc and ended
-too. One that leaves the group and also empties its environment escapes: only a sandbox holds that.
-
-The mark also names the evalkit process that made it, so that what a killed evalkit left running is found later
-(`end_orphans`): nobody pays for an agent that nobody waits for.
+the group (setsid): on Linux it is found by its mark (see marks.py) and ended too. One that leaves the group and also
+empties its environment escapes: only a sandbox holds that.
 
 Output of a command goes straight to a file: what a process that escaped still holds open cannot hang us. An agent's
 stream comes through pipes, since its lines are cleaned of secrets before they reach the disk. Both are followed by one
@@ -27,25 +24,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
-from uuid import uuid4
 
 from attrs import frozen
 
 from evalkit.errors import HarnessError
+from evalkit.execute.marks import end_marked, marked, new_mark
+from evalkit.execute.pipes import Feed, Lines
 
-__all__ = ["Finished", "ProgramMissing", "alive", "end_all", "end_orphans", "run", "stream"]
+__all__ = ["Finished", "ProgramMissing", "end_all", "run", "stream"]
 
-MARK = "EVALKIT_PROCESS"
 OUTPUT_LIMIT = 64 * 1024 * 1024
 """Bytes that a command may print before it is ended."""
 STREAM_LIMIT = 512 * 1024 * 1024
 """Bytes that an agent may print, both its streams together."""
-LONGEST_LINE = 64 * 1024 * 1024
-"""Bytes of a line of a stream; a longer one comes in pieces."""
 _GRACE = 2.0
 """Seconds between asking a process to end and ending it."""
-_LEFT_IN_PIPE = 4 * 1024 * 1024
-"""Bytes that are read from a pipe after the end: more than a pipe holds."""
 _NO_SUCH_PROGRAM = frozenset({errno.ENOENT, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.ENOEXEC,
                               errno.ELOOP, errno.ENAMETOOLONG})
 
@@ -110,10 +103,10 @@ def stream(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limit: flo
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
-        lines = [_Lines(process.stdout, on_line), _Lines(process.stderr, on_error_line)]
+        lines = [Lines(process.stdout, on_line), Lines(process.stderr, on_error_line)]
         for pipe in lines:
             selector.register(pipe.file, selectors.EVENT_READ, pipe.read)
-        feed = _Feed(process.stdin, text.encode("utf-8", "replace"))
+        feed = Feed(process.stdin, text.encode("utf-8", "replace"))
         selector.register(feed.file, selectors.EVENT_WRITE, feed.write)
 
         def pump(seconds: float) -> None:
@@ -169,16 +162,14 @@ class _Child:
     def __init__(self, argv: Sequence[str], cwd: Path, env: Mapping[str, str], *, stdin: int, stdout: IO[bytes] | int,
                  stderr: IO[bytes] | int) -> None:
         self.name = argv[0] if argv else ""
-        self.mark = f"{_namespace()}-{os.getpid()}-{uuid4().hex}"
-        # A nested evalkit adds its mark to the one it was started with: the outer one finds its children as well.
-        marks = ",".join(mark for mark in (os.environ.get(MARK), self.mark) if mark)
+        self.mark = new_mark()
         with _lock:
             _running[self.mark] = None
         self.began = time.monotonic()
         self._over = False
         try:
-            self.process = subprocess.Popen(list(argv), cwd=cwd, env={**env, MARK: marks}, stdin=stdin, stdout=stdout,
-                                            stderr=stderr, start_new_session=True, bufsize=0)
+            self.process = subprocess.Popen(list(argv), cwd=cwd, env={**env, **marked(self.mark)}, stdin=stdin,
+                                            stdout=stdout, stderr=stderr, start_new_session=True, bufsize=0)
         except (OSError, ValueError, IndexError) as error:
             with _lock:
                 _running.pop(self.mark, None)
@@ -230,10 +221,15 @@ class _Child:
         if self._over:
             return
         _signal_group(self.process.pid, signal.SIGKILL)
-        _end_marked(lambda mark: mark == self.mark)
+        end_marked(lambda mark: mark == self.mark)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout=_GRACE)
         self._over = True
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
 
 
 def _cannot_start(name: str, cwd: Path, error: Exception) -> HarnessError:
@@ -248,135 +244,6 @@ def _cannot_start(name: str, cwd: Path, error: Exception) -> HarnessError:
                         (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE) else "")
 
 
-class _Lines:
-    """The reading end of a pipe, cut into lines."""
-
-    def __init__(self, file: IO[bytes], on_line: Callable[[bytes], None]) -> None:
-        self.file = file
-        self.size = 0
-        self._on_line = on_line
-        self._begun: list[bytes] = []
-        self._length = 0
-        os.set_blocking(file.fileno(), False)
-
-    def read(self) -> bool:
-        """Take what is there; False at the end of the pipe."""
-        try:
-            data = os.read(self.file.fileno(), 1 << 18)
-        except BlockingIOError:
-            return True
-        if not data:
-            self._flush()
-            return False
-        self.size += len(data)
-        *whole, rest = data.split(b"\n")
-        for part in whole:
-            self._begun.append(part)
-            self._flush(always=True)
-        self._begun.append(rest)
-        self._length += len(rest)
-        if self._length >= LONGEST_LINE:
-            self._flush()
-        return True
-
-    def drain(self) -> None:
-        """Take what is left after the end, and no more than a pipe holds: somebody may still write into it."""
-        until = self.size + _LEFT_IN_PIPE
-        while not self.file.closed and self.size < until:
-            before = self.size
-            if not self.read() or self.size == before:
-                break
-        self._flush()
-
-    def _flush(self, *, always: bool = False) -> None:
-        line = b"".join(self._begun)
-        self._begun, self._length = [], 0
-        if line or always:
-            self._on_line(line.removesuffix(b"\r"))
-
-
-class _Feed:
-    """The writing end of a pipe, and what is still to be written."""
-
-    def __init__(self, file: IO[bytes], data: bytes) -> None:
-        self.file = file
-        self._left = memoryview(data)
-        os.set_blocking(file.fileno(), False)
-
-    def write(self) -> bool:
-        """Write what fits; False when all is written, or nobody reads any more."""
-        try:
-            self._left = self._left[os.write(self.file.fileno(), self._left) :] if self._left else self._left
-        except BlockingIOError:
-            return True
-        except OSError:  # the child closed its input: it may do without
-            return False
-        return bool(self._left)
-
-
-# ---- marks ----
-def _namespace() -> str:
-    """The process-id namespace of this process: the same id means another process elsewhere."""
-    try:
-        return Path("/proc/self/ns/pid").readlink().name.partition("[")[2].rstrip("]")
-    except OSError:
-        return "0"
-
-
-def _signal_group(group: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)
-
-
-def _end_marked(ours: Callable[[str], bool]) -> int:
-    """SIGKILL to every process with such a mark, again and again until none is left: one may start another meanwhile.
-
-    Returns how many were found.
-    """
-    until = time.monotonic() + _GRACE
-    ended: set[int] = set()
-    while found := [pid for pid, marks in _marked() if any(map(ours, marks))]:
-        for pid in found:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        ended.update(found)
-        if time.monotonic() > until:
-            break
-        time.sleep(0.005)
-    return len(ended)
-
-
-def _marked() -> Iterator[tuple[int, list[str]]]:
-    """Processes with marks in their environment (Linux; elsewhere none is found), but for this one."""
-    needle = MARK.encode() + b"="
-    own = os.getpid()
-    for entry in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            data = entry.read_bytes()
-        except OSError:  # it ended meanwhile, or belongs to another user
-            continue
-        pid = int(entry.parent.name)
-        if needle in data and pid != own:
-            for variable in data.split(b"\0"):
-                if variable.startswith(needle):
-                    yield pid, variable.removeprefix(needle).decode("ascii", "replace").split(",")
-
-
-def alive(pid: int) -> bool:
-    """Whether a process with this id runs; not one that ended and that nobody waits for (a container without init)."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[0]
-    except (OSError, IndexError):  # no Linux
-        return True
-    return state not in "ZX"
-
-
 def end_all() -> None:
     """End every running child and what it started: for Ctrl-C and SIGTERM.
 
@@ -389,20 +256,7 @@ def end_all() -> None:
         if child is not None:
             _signal_group(child.process.pid, signal.SIGKILL)
     if running:
-        _end_marked(running.__contains__)
-
-
-def end_orphans() -> int:
-    """End what a killed evalkit of this user left running. Returns how many processes."""
-    namespace = _namespace()
-    inherited = os.environ.get(MARK, "").split(",")  # an evalkit in an evalkit is no orphan to itself
-
-    def orphaned(mark: str) -> bool:
-        where, _, rest = mark.partition("-")
-        owner = rest.partition("-")[0]
-        return mark not in inherited and where == namespace and owner.isdigit() and not alive(int(owner))
-
-    return _end_marked(orphaned)
+        end_marked(running.__contains__)
 
 
 # ---- the disk ----

@@ -25,7 +25,8 @@ from evalkit.analysis.placeholders import expand
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
 from evalkit.execute.folders import remove_tree
-from evalkit.execute.process import ProgramMissing, end_orphans, run
+from evalkit.execute.marks import end_orphans
+from evalkit.execute.process import ProgramMissing, run
 from evalkit.execute.secrets import KEY_VARIABLES
 from evalkit.plan.keys import toolchain_inputs
 from evalkit.records import BadRecord, read_json, write_json

@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 from evalkit.errors import HarnessError
-from evalkit.execute import process
-from evalkit.execute.process import Finished, ProgramMissing, alive, end_all, end_orphans, run, stream
+from evalkit.execute import pipes, process
+from evalkit.execute.marks import MARK, alive, end_orphans
+from evalkit.execute.process import Finished, ProgramMissing, end_all, run, stream
 
 ENV = {"PATH": os.environ["PATH"]}
 linux = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are found in /proc")
@@ -89,7 +90,7 @@ def test_the_environment_is_the_given_one(tmp_path: Path, monkeypatch: pytest.Mo
     call(["env"], tmp_path, env={**ENV, "GIVEN": "a b"})
     lines = (tmp_path / "log").read_text().splitlines()
     assert "GIVEN=a b" in lines
-    assert {"PATH", "GIVEN", process.MARK} == {line.partition("=")[0] for line in lines}
+    assert {"PATH", "GIVEN", MARK} == {line.partition("=")[0] for line in lines}
 
 
 def test_tick_is_told_the_seconds(tmp_path: Path) -> None:
@@ -344,6 +345,19 @@ def test_the_orphans_of_a_killed_evalkit_are_ended(tmp_path: Path) -> None:
 
 
 @linux
+def test_an_evalkit_within_an_evalkit(tmp_path: Path) -> None:
+    """Ending the inner one ends what it had started, also in sessions of their own."""
+    code = ("from pathlib import Path; from evalkit.execute.process import run; import os; here = Path('.');"
+            "run(['sh', '-c', 'echo $$ > inner; sleep 60'], cwd=here, env={'PATH': os.environ['PATH']}, limit=60,"
+            " log=here / 'log')")
+    finished = call([sys.executable, "-c", code], tmp_path, log=tmp_path / "outer",
+                    tick=lambda _: (tmp_path / "seen").touch() if (tmp_path / "inner").exists() else None, limit=2)
+    assert finished.ended_by
+    assert (tmp_path / "seen").exists()
+    assert gone(tmp_path / "inner")
+
+
+@linux
 def test_a_process_that_nobody_waited_for_is_not_alive() -> None:
     """Where an evalkit was killed in a container without init, its id stays, and its folders must be swept."""
     child = subprocess.Popen(["true"])
@@ -390,7 +404,7 @@ def test_a_child_that_closes_its_output_and_lives_on(tmp_path: Path) -> None:
 
 def test_a_line_without_end_comes_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line over the limit is handed on before it fills the memory."""
-    monkeypatch.setattr(process, "LONGEST_LINE", 300_000)
+    monkeypatch.setattr(pipes, "LONGEST_LINE", 300_000)
     lines: list[bytes] = []
     assert follow(python("print('x' * 1000000)"), tmp_path, lines.append).ok
     assert len(lines) > 1

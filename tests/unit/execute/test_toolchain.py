@@ -16,7 +16,7 @@ import pytest
 
 from evalkit.analysis.model import Toolchain
 from evalkit.errors import HarnessError
-from evalkit.execute.process import alive
+from evalkit.execute.marks import alive
 from evalkit.execute.toolchain import command_environment, find_installed, install
 
 from .make import toolchain

@@ -1,0 +1,103 @@
+"""Marks: how a process is known as ours, wherever it went.
+
+Every child carries a mark in its environment, and so does all that it starts: on Linux they are found in /proc, also
+in a session of their own. A mark names the evalkit process that made it, so that what a killed evalkit left running is
+found later: nobody pays for an agent that nobody waits for. A nested evalkit adds its mark to the one it was started
+with, so that the outer one finds its children as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+__all__ = ["MARK", "alive", "end_marked", "end_orphans", "marked", "new_mark"]
+
+MARK = "EVALKIT_PROCESS"
+"""The variable."""
+_LONGEST = 2.0
+"""Seconds for which processes are looked for that start others while they are ended."""
+
+
+def new_mark() -> str:
+    return f"{_namespace()}-{os.getpid()}-{uuid4().hex}"
+
+
+def marked(mark: str) -> dict[str, str]:
+    """The variable for a child's environment."""
+    return {MARK: ",".join(part for part in (os.environ.get(MARK), mark) if part)}
+
+
+def _namespace() -> str:
+    """The process-id namespace of this process: the same id means another process elsewhere."""
+    try:
+        return Path("/proc/self/ns/pid").readlink().name.partition("[")[2].rstrip("]")
+    except OSError:
+        return "0"
+
+
+def end_marked(ours: Callable[[str], bool]) -> int:
+    """SIGKILL to every process with such a mark, again and again until none is left: one may start another meanwhile.
+
+    Returns how many were found.
+    """
+    until = time.monotonic() + _LONGEST
+    ended: set[int] = set()
+    while found := [pid for pid, marks in _found() if any(map(ours, marks))]:
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        ended.update(found)
+        if time.monotonic() > until:
+            break
+        time.sleep(0.005)
+    return len(ended)
+
+
+def _found() -> Iterator[tuple[int, list[str]]]:
+    """Processes with marks in their environment (Linux; elsewhere none is found), but for this one."""
+    needle = MARK.encode() + b"="
+    own = os.getpid()
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            data = entry.read_bytes()
+        except OSError:  # it ended meanwhile, or belongs to another user
+            continue
+        pid = int(entry.parent.name)
+        if needle in data and pid != own:
+            for variable in data.split(b"\0"):
+                if variable.startswith(needle):
+                    yield pid, variable.removeprefix(needle).decode("ascii", "replace").split(",")
+
+
+def alive(pid: int) -> bool:
+    """Whether a process with this id runs; not one that ended and that nobody waits for (a container without init)."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[0]
+    except (OSError, IndexError):  # no Linux
+        return True
+    return state not in "ZX"
+
+
+def end_orphans() -> int:
+    """End what a killed evalkit of this user left running. Returns how many processes."""
+    namespace = _namespace()
+    inherited = os.environ.get(MARK, "").split(",")  # an evalkit in an evalkit is no orphan to itself
+
+    def orphaned(mark: str) -> bool:
+        where, _, rest = mark.partition("-")
+        owner = rest.partition("-")[0]
+        return mark not in inherited and where == namespace and owner.isdigit() and not alive(int(owner))
+
+    return end_marked(orphaned)
