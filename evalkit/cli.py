@@ -1,7 +1,7 @@
 """`evalkit`: writes and inspects cases. (`doit` runs them.)
 
-Each subcommand is a module of evalkit/authoring, imported only when it is called: `ABOUT` (one line), `arguments(parser)`
-and `main(options)`, which returns the exit status.
+Each subcommand is a module of evalkit/authoring, imported only when it is called: `arguments(parser)` says what it
+takes, `main(options)` does it and returns the exit status.
 """
 
 from __future__ import annotations

@@ -40,6 +40,7 @@ class Plan:
                  progress: Progress) -> None:
         self.environ = environ
         self.choices: Choices = read_choices(command_line, environ, root)
+        self._spoken: Choices = read_choices(command_line, environ, None)
         self.project: Project = load_project(root, self.choices.cases)
         self.endpoint: Endpoint | None = find_endpoint(environ, self.choices.gateway)
         self.session = Session(Places.of(root, environ), environ, progress.say, progress.tick,
@@ -65,23 +66,13 @@ class Plan:
             return "no key for a judge model is set"
         return "on"
 
-    def _model(self, chosen: str | None, own: str, declared: ModelChoice) -> str:
-        """Command line, then EVALKIT_*, then the suite's own variable, then pyproject.toml, then the suite's default.
-
-        `read_choices` has merged the first two and pyproject.toml; a variable of the suite's lies between them.
-        """
-        suite_variable = self.environ.get(declared.variable, "") if declared.variable else ""
-        spoken = own in self._spoken
-        return (chosen if chosen and spoken else "") or suite_variable or chosen or declared.default
-
-    @property
-    def _spoken(self) -> set[str]:
-        """Choices that come from the command line or EVALKIT_*."""
-        given = set(doit_cmd._CMDLINE_VARS or {})
-        return given | {name for name in ("model", "judge_model") if self.environ.get(f"EVALKIT_{name.upper()}")}
+    def _model(self, spoken: str | None, declared: ModelChoice, configured: str | None) -> str:
+        """Command line or EVALKIT_*, then the suite's own variable, then pyproject.toml, then the suite's default."""
+        of_suite = self.environ.get(declared.variable, "") if declared.variable else ""
+        return spoken or of_suite or configured or declared.default
 
     def _judge_model(self, case: Case) -> str:
-        return self._model(self.choices.judge_model, "judge_model", case.judge_model)
+        return self._model(self._spoken.judge_model, case.judge_model, self.choices.judge_model)
 
     def subject(self, case: Case) -> Subject:
         """Who is measured on a case. Raises UserError where that cannot be."""
@@ -95,7 +86,7 @@ class Plan:
         if agent == "claude":
             if self.endpoint is None and not self.choices.dry:
                 raise missing_key("agent=claude")
-            return Subject(agent, self._model(self.choices.model, "model", case.model))
+            return Subject(agent, self._model(self._spoken.model, case.model, self.choices.model))
         if agent == "oracle" and case.solution is None:
             raise UserError(f"case `{case.name}` has no reference answer for agent=oracle",
                             hint='add `solution "FOLDER"` to the case')

@@ -273,8 +273,8 @@ class Graph:
             judged: list[Check | Judge] = [*case.checks, *case.judges]
             shown = {f"check {item.id}": digest(item) for item in judged}
             declared = digest(case.wrongs) if trial.subject.wrong else ""
-            return {"agent run": record.key, "wrong answers": declared, "ending": digest(record.ending), "tree": record.tree_digest, **verdicts,
-                    **shown}
+            return {"agent run": record.key, "ending": digest(record.ending), "tree": record.tree_digest,
+                    "wrong answers": declared, **verdicts, **shown}
 
         def work() -> dict[str, Any]:
             record = self._record(trial)

@@ -96,11 +96,14 @@ CHOICES: tuple[Attribute[Any], ...] = fields(Choices)
 _NAMES = tuple(choice.name for choice in CHOICES)
 
 
-def read_choices(command_line: Mapping[str, str], environ: Mapping[str, str], root: Path) -> Choices:
-    """The choices of a run, from all three places. Raises `UserError` for an unknown name or a bad value."""
+def read_choices(command_line: Mapping[str, str], environ: Mapping[str, str], root: Path | None) -> Choices:
+    """The choices of a run, from all three places; without a root from the first two.
+
+    Raises `UserError` for an unknown name or a bad value.
+    """
     values: dict[str, Any] = {}
     for origin, given in (
-        ("[tool.evalkit] in pyproject.toml", _from_pyproject(root)),
+        ("[tool.evalkit] in pyproject.toml", _from_pyproject(root) if root else {}),
         ("the environment", _from_environment(environ)),
         ("the command line", dict(command_line)),
     ):

@@ -264,3 +264,26 @@ def test_two_runs_at_once_share_the_work(project: MiniProject) -> None:
     assert outs[0][0] == outs[1][0]
     assert 1 == sum("another run is at work in this project" in err for _, err in outs)
     assert 1 == sum("everything was up to date" in err for _, err in outs)
+
+
+def test_the_model_comes_from_the_nearest_place(judged: tuple[MiniProject, ScriptedGateway]) -> None:
+    """Command line, EVALKIT_MODEL, the suite's own variable, pyproject.toml, the suite's default: in this order."""
+    project, _ = judged
+
+    def model(*args: str) -> str:
+        done = project.doit("list", "--all", *args)
+        assert 0 == done.status, done.err
+        found = re.search(r"agent:latest/claude/(\S+?)/greeting", done.out)
+        assert found is not None
+        return found.group(1).replace("%2F", "/")
+
+    assert "anthropic/claude-sonnet-5" == model()
+    project.edit(SUITE, '  about "Small', '  model env MINI_MODEL else "of/suite"\n  about "Small')
+    assert "of/suite" == model()
+    project.write("pyproject.toml", project.read("pyproject.toml") + '\n[tool.evalkit]\nmodel = "of/pyproject"\n')
+    assert "of/pyproject" == model()
+    project.env["MINI_MODEL"] = "of/variable"
+    assert "of/variable" == model()
+    project.env["EVALKIT_MODEL"] = "of/evalkit"
+    assert "of/evalkit" == model()
+    assert "of/command-line" == model("model=of/command-line")
