@@ -156,8 +156,9 @@ SAMPLES: list[tuple[str, list[tuple[str, str]]]] = [
         (";", "punctuation.separator"), ("use", "keyword.control"), ("app", "entity.name.type")]),
     ("case-in-point run.case x2", [("case-in-point run.case x2", "variable.other")]),
     ('about "not closed\nuse app', [
-        ("about", "keyword.control"), ('"', "punctuation.definition.string.begin"), ("not closed", "string.quoted.double"),
-        ("use", "keyword.control"), ("app", "entity.name.type")]),
+        ("about", "keyword.control"), ('"', "punctuation.definition.string.begin"),
+        ("not closed", "string.quoted.double"), ("use", "keyword.control"),
+        ("app", "entity.name.type")]),
 ]
 
 
