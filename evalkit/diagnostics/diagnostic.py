@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from attrs import frozen
 
 from evalkit.errors import UserError
 
-__all__ = ["CaseErrors", "Diagnostic", "SourceLike", "Span"]
+__all__ = ["CaseErrors", "Diagnostic", "Severity", "SourceLike", "Span"]
+
+Severity: TypeAlias = Literal["error", "warning"]
 
 
 class SourceLike(Protocol):
@@ -52,7 +54,8 @@ class Span:
 class Diagnostic:
     """One thing that is wrong: where, what, and what would be right.
 
-    `notes` may point at other places (the first of two equal names); `help` says what to do.
+    The code says how bad it is: with an error (`E012`) a case cannot be used; with a warning (`W001`) it can, but what
+    it measures is in doubt. `notes` may point at other places (the first of two equal names); `help` says what to do.
     """
 
     code: str
@@ -61,6 +64,10 @@ class Diagnostic:
     label: str = ""
     help: str = ""
     notes: tuple[tuple[str, Span], ...] = ()
+
+    @property
+    def severity(self) -> Severity:
+        return "warning" if self.code.startswith("W") else "error"
 
 
 class CaseErrors(UserError):

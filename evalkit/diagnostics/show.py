@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from evalkit.diagnostics.colour import wants_colour
 from evalkit.diagnostics.diagnostic import CaseErrors
 from evalkit.diagnostics.snippet import render_all
 from evalkit.errors import EvalkitError
@@ -14,7 +15,7 @@ __all__ = ["show_error"]
 def show_error(error: EvalkitError) -> None:
     """On standard error: diagnostics drawn and counted; of any other error the message and what to do."""
     if isinstance(error, CaseErrors):
-        print(render_all(error.diagnostics), file=sys.stderr)
+        print(render_all(error.diagnostics, colour=wants_colour(sys.stderr)), file=sys.stderr)
         print(f"\n{error.message}", file=sys.stderr)
     else:
         print(f"{error.label}: {error}", file=sys.stderr)

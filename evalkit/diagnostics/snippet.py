@@ -6,32 +6,41 @@ from collections.abc import Iterable
 
 from rich.cells import cell_len
 
+from evalkit.diagnostics.colour import Paint, Tone
 from evalkit.diagnostics.diagnostic import Diagnostic, Span
 
-__all__ = ["render", "render_all"]
+__all__ = ["in_order", "render", "render_all"]
 
 _TAB = 4
 _WIDEST = 160
 """A longer source line is cut around the span, so that a minified line does not fill the screen."""
 
 
-def render_all(diagnostics: Iterable[Diagnostic]) -> str:
+def render_all(diagnostics: Iterable[Diagnostic], *, colour: bool = False) -> str:
     """All diagnostics in the order of the places they point at, each drawn, a blank line between."""
-    ordered = sorted(diagnostics, key=lambda item: (item.span.source.shown, item.span.start, item.code))
-    return "\n\n".join(render(item) for item in ordered)
+    return "\n\n".join(render(item, colour=colour) for item in in_order(diagnostics))
 
 
-def render(diagnostic: Diagnostic) -> str:
-    """One diagnostic as plain text, without a final newline."""
-    parts = [f"error[{diagnostic.code}]: {_visible(diagnostic.message)}", *_excerpt(diagnostic.span, diagnostic.label)]
+def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """By file, place and code."""
+    return sorted(diagnostics, key=lambda item: (item.span.source.shown, item.span.start, item.code))
+
+
+def render(diagnostic: Diagnostic, *, colour: bool = False) -> str:
+    """One diagnostic as text, without a final newline; `colour` for a terminal (colour.py)."""
+    paint = Paint(colour)
+    tone: Tone = "red" if diagnostic.severity == "error" else "yellow"
+    title = paint(f"{diagnostic.severity}[{diagnostic.code}]", tone, bold=True)
+    parts = [title + paint(f": {_visible(diagnostic.message)}", bold=True),
+             *_excerpt(diagnostic.span, diagnostic.label, paint, tone)]
     for message, span in diagnostic.notes:
-        parts += [f"note: {_visible(message)}", *_excerpt(span, "")]
+        parts += [paint("note", "cyan", bold=True) + f": {_visible(message)}", *_excerpt(span, "", paint, "cyan")]
     for index, line in enumerate(diagnostic.help.split("\n") if diagnostic.help else []):
-        parts.append(f"  {'=' if index == 0 else ' '} {_visible(line)}")
+        parts.append(f"  {paint('=', 'blue') if index == 0 else ' '} {_visible(line)}")
     return "\n".join(parts)
 
 
-def _excerpt(span: Span, label: str) -> list[str]:
+def _excerpt(span: Span, label: str, paint: Paint, tone: Tone) -> list[str]:
     text = span.source.text
     line_start = text.rfind("\n", 0, span.start) + 1
     line_end = text.find("\n", span.start)
@@ -51,12 +60,13 @@ def _excerpt(span: Span, label: str) -> list[str]:
     before, marked, after = (_visible(piece) for piece in (before, marked, after))
     number = str(span.line)
     gutter = " " * len(number)
-    underline = " " * cell_len(before) + "^" * max(1, cell_len(marked))
+    underline = "^" * max(1, cell_len(marked))
+    bar = paint("|", "blue")
     return [
-        f"{gutter}--> {_visible(str(span))}",
-        f"{gutter} |",
-        f"{number} | {before}{marked}{after}".rstrip(),
-        f"{gutter} | {underline}{' ' + label if label else ''}",
+        f"{gutter}{paint('-->', 'blue')} {_visible(str(span))}",
+        f"{gutter} {bar}",
+        f"{paint(number, 'blue')} {bar} {before}{marked}{after}".rstrip(),
+        f"{gutter} {bar} {' ' * cell_len(before)}{paint(underline + (' ' + label if label else ''), tone)}",
     ]
 
 
