@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from evalkit.dag.loader import Plan
+from evalkit.dag.plan import Plan
 from evalkit.digest import digest
 from evalkit.plan.keys import agent_inputs
 from evalkit.plan.trials import Trial

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from types import FrameType
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import Any
 
 from doit.cmd_run import Run as DoitRun
 from doit.cmdparse import CmdParseError
-from doit.control import TaskControl
 from doit.dependency import DatabaseException
 from doit.exceptions import InvalidCommand, InvalidDodoFile, InvalidTask
-from doit.runner import Runner
 from doit.task import Stream
 
 from evalkit.dag.announce import announcement
-from evalkit.dag.loader import Loader, Plan
+from evalkit.dag.engine import alone, run_tasks
+from evalkit.dag.loader import Loader
+from evalkit.dag.plan import Plan
 from evalkit.dag.progress import Reporter
 from evalkit.diagnostics.show import show_error
 from evalkit.errors import Exit
@@ -71,20 +66,11 @@ class Run(DoitRun):  # type: ignore[misc]
         trials = _selected_trials(plan, selected)
         if trials:
             selected.append(f"report:{plan.run}")
-        control = TaskControl(self.task_list, auto_delayed_regex=auto_delayed_regex)
-        control.process(selected)
-        if single:
-            for name in control.selected_tasks:
-                control.tasks[name].task_dep = []
-        reporter = Reporter(self.loader.progress)
-        # Always go on after a failure: one case that cannot be run says nothing of the others.
-        runner = Runner(self.dep_manager, reporter, True, always, Stream(verbosity, force_verbosity))
-        with _alone(plan.session.places.state), _sigterm_as_interrupt():
-            plan.session.places.sweep()
-            plan.session.store.sweep()
+        with alone(plan.session):
             if told := announcement(plan, trials):
                 print(told, file=sys.stderr)
-            runner.run_all(control.task_dispatcher())
+            reporter = run_tasks(self.task_list, selected, self.dep_manager, self.loader.progress, always=always,
+                                 single=single, stream=Stream(verbosity, force_verbosity))
             return _report(plan, trials, reporter)
 
     def _help(self, plan: Plan) -> int:
@@ -96,32 +82,6 @@ class Run(DoitRun):  # type: ignore[misc]
         for name in sorted(names):
             print(f"{name:<{wide}}   {plan.graph.tasks[name].doc}".rstrip())
         return Exit.OK
-
-
-@contextmanager
-def _alone(state: Path) -> Iterator[None]:
-    """One run at a time in a project: a second one waits, and says so. The lock ends with its process."""
-    state.mkdir(parents=True, exist_ok=True)
-    with (state / "run.lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print("another run is at work in this project: waiting for it to end", file=sys.stderr)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-@contextmanager
-def _sigterm_as_interrupt() -> Iterator[None]:
-    """A polite request to end is treated as Ctrl-C: children are ended, what finished is kept."""
-    def interrupt(signum: int, frame: FrameType | None) -> NoReturn:
-        raise KeyboardInterrupt
-
-    previous = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)
 
 
 def _options_first(args: Sequence[str], parser: Any) -> list[str]:

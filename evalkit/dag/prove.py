@@ -1,0 +1,89 @@
+"""Proves cases: a right answer passes, doing nothing fails, every wrong answer fails the checks that it names.
+
+The proof is an ordinary run of known answers, kept under the run `prove`: nothing is graded twice, and no model is
+called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from attrs import frozen
+
+from evalkit.analysis.model import Case
+from evalkit.dag.engine import alone, open_state, run_tasks
+from evalkit.dag.plan import PROOF, Plan
+from evalkit.dag.progress import Progress
+from evalkit.report.result import TrialResult
+
+__all__ = ["Proof", "prove"]
+
+
+@frozen
+class Proof:
+    """What the known answers of a case came to.
+
+    statuses: by answer (oracle, nop, wrong:NAME), the status of each check. wrong: why the case is not proven, in
+    words; empty where it is. remarks: what would make the proof stronger. broken: what could not be run.
+    """
+
+    case: Case
+    statuses: dict[str, dict[str, str]]
+    wrong: tuple[str, ...]
+    remarks: tuple[str, ...]
+    broken: tuple[str, ...]
+
+
+def prove(root: Path, environ: Mapping[str, str], cases: Sequence[str] | None, progress: Progress) -> list[Proof]:
+    """Run the known answers of the cases (None: of all) where they are not up to date, and say what they prove."""
+    plan = Plan(root, environ, {"judge": "off"}, progress)
+    chosen = [case for case in plan.project.cases.values() if cases is None or case.name in cases]
+    plan.build_proof(chosen)
+    with alone(plan.session):
+        selected = [*(f"case:{case.name}" for case in chosen), f"report:{PROOF}"]
+        run_tasks(list(plan.graph.tasks.values()), selected, open_state(plan.session), progress)
+    return [_proof(plan, case) for case in chosen]
+
+
+def _proof(plan: Plan, case: Case) -> Proof:
+    trials = plan.graph.trials[case.name]
+    broken = [str(failure).splitlines()[0] for trial in trials if (failure := plan.graph.failure(trial))]
+    results: dict[str, TrialResult] = {}
+    for trial in trials:
+        result = plan.graph.result(trial)
+        if result is not None and not plan.graph.failure(trial):
+            results[trial.subject.agent] = result
+    statuses: dict[str, dict[str, str]] = {
+        agent: {check.id: check.verdict.status for check in result.checks} for agent, result in results.items()}
+    return Proof(case, statuses, wrong=tuple(_wrong(case, results, statuses)),
+                 remarks=tuple(_remarks(case, results, statuses)), broken=tuple(dict.fromkeys(broken)))
+
+
+def _wrong(case: Case, results: Mapping[str, TrialResult], statuses: Mapping[str, Mapping[str, str]]) -> list[str]:
+    found = []
+    right = results.get("oracle")
+    if right is not None and right.status != "pass":
+        found.append(f"the reference answer does not pass: {right.reason}")
+    nothing = results.get("nop")
+    if nothing is not None and nothing.status == "pass":
+        found.append("doing nothing passes: no check needs the work to be done")
+    for wrong in case.wrongs:
+        missed = [name for name in wrong.fails if statuses.get(f"wrong:{wrong.name}", {}).get(name) == "pass"]
+        found += [f"wrong answer `{wrong.name}` passes `{name}`, which must fail it" for name in missed]
+    return found
+
+
+def _remarks(case: Case, results: Mapping[str, TrialResult], statuses: Mapping[str, Mapping[str, str]]) -> list[str]:
+    found = []
+    if "oracle" not in results and case.solution is None:
+        found.append("there is no reference answer: nothing shows that the case can be passed")
+    if not case.wrongs:
+        found.append("there is no wrong answer: nothing shows what the checks reject")
+    deciding = [check.id for check in case.checks if not check.advisory]
+    untested = [name for name in deciding
+                if results and all(found_status.get(name) == "pass" for found_status in statuses.values())]
+    found += [f"no known answer fails `{name}`: nothing shows that it rejects anything" for name in untested]
+    skipped = [name for name in deciding if any(of.get(name) == "skipped" for of in statuses.values())]
+    found += [f"`{name}` was not graded here" for name in skipped]
+    return found
