@@ -53,6 +53,8 @@ class Checks:
             case n.CheckDefined(name=name):
                 kind = name.value
                 spec, title = self._defined(name, texts, limit, node.span)
+            case _:
+                raise NotImplementedError(f"{type(node.kind).__name__} is not compiled yet")
         self._options(node, spec, kind, texts)
         return m.Check(
             id=self._id(node.ids[-1] if node.ids else None, kind, spec, node.span),

@@ -20,43 +20,59 @@ from lark.parsers.lalr_analysis import Shift
 
 from evalkit.syntax.recover import statement_end
 
-__all__ = ["MAX_TOKENS", "Expected", "SyntaxProblem", "parse_tree"]
+__all__ = ["MAX_DEPTH", "MAX_TOKENS", "Expected", "SyntaxProblem", "parse_tree"]
 
 MAX_TOKENS = 30_000
 """Words, values and signs of one file; a hundred times a long case. It bounds the time that a file can take."""
+MAX_DEPTH = 64
+"""Brackets within each other. Blocks cannot be deeper than the grammar lets them."""
 
+_BRACKETS = {"LPAR": 1, "LSQB": 1, "RPAR": -1, "RSQB": -1}
 _WORDS = {
     "NAME": "a name", "STRING": "a quoted string", "TEXT": 'a """ text block', "REGEX": "a /regex/",
-    "DURATION": "a duration such as `20m`", "INT": "a whole number", "_SEP": "the end of the line",
-    "_COMMA": "`,`", "$END": "the end of the file", "LBRACE": "`{`", "RBRACE": "`}`", "LPAR": "`(`",
-    "RPAR": "`)`", "EQUAL": "`=`",
+    "DURATION": "a duration such as `20m`", "INT": "a whole number", "DECIMAL": "a decimal number",
+    "MONEY": "an amount such as `$2.50`", "SIZE": "a size such as `24KB`", "RANGE": "a range such as `1..5`",
+    "COMPARE": "a comparison such as `>=`", "_SEP": "the end of the line", "_COMMA": "`,`",
+    "$END": "the end of the file", "LBRACE": "`{`", "RBRACE": "`}`", "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`",
+    "RSQB": "`]`", "EQUAL": "`=`", "COLON": "`:`",
 }
 _WORD = re.compile(r"[\w.-]+|.", re.DOTALL)
 
 
 class _Tokens(threading.local):
-    """Between the lexer and the parser: counts tokens, and opens the lexer to names and values everywhere.
+    """Between the lexer and the parser: counts tokens, drops line ends within brackets, opens the lexer to values.
 
     Since the contextual lexer cuts them also where the parser takes none, an unknown keyword is one whole token, and
     the parser (not the lexer, a character at a time) refuses it.
     """
 
-    always_accept: ClassVar[tuple[str, ...]] = ("NAME", "STRING", "TEXT", "REGEX", "DURATION", "INT", "_SEP")
+    always_accept: ClassVar[tuple[str, ...]] = (
+        "NAME", "STRING", "TEXT", "REGEX", "DURATION", "INT", "DECIMAL", "MONEY", "SIZE", "RANGE", "COMPARE", "_SEP")
     left = 0
+    brackets = 0
+    """Brackets that are open."""
 
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
         for token in stream:
             self.left -= 1
             if self.left < 0:
-                raise _TooLong(token.start_pos or 0)
+                raise _TooMuch("long", token.start_pos or 0)
+            kind = token.type
+            if kind in _BRACKETS:
+                self.brackets += _BRACKETS[kind]
+                if self.brackets > MAX_DEPTH:
+                    raise _TooMuch("deep", token.start_pos or 0)
+            elif kind == "_SEP" and self.brackets > 0 and ";" not in token:
+                continue
             yield token
 
 
-class _TooLong(Exception):
-    """There are more tokens than MAX_TOKENS; the first too many starts at `at`."""
+class _TooMuch(Exception):
+    """There are more tokens than MAX_TOKENS, or more open brackets than MAX_DEPTH; the first too many is at `at`."""
 
-    def __init__(self, at: int) -> None:
+    def __init__(self, kind: Literal["long", "deep"], at: int) -> None:
         super().__init__(at)
+        self.kind = kind
         self.at = at
 
 
@@ -73,11 +89,11 @@ class SyntaxProblem:
     """A place where a text stops being a case file.
 
     kind: `token`, something that cannot stand there; `text`, characters that begin nothing; `end`, the file ends
-    too early; `long`, more tokens than MAX_TOKENS. `open_brace`: the place of the innermost `{` that is not closed,
-    where the file ends within a block.
+    too early; `long`, more tokens than MAX_TOKENS; `deep`, more open brackets than MAX_DEPTH. `open_brace`: the
+    place of the innermost `{` that is not closed, where the file ends within a block.
     """
 
-    kind: Literal["token", "text", "end", "long"]
+    kind: Literal["token", "text", "end", "long", "deep"]
     start: int
     end: int
     found: str = ""
@@ -104,15 +120,17 @@ def parse_tree(text: str, most: int) -> tuple[Tree[Token] | None, list[SyntaxPro
         if text.startswith("}", end) and "RBRACE" not in _accepted(state):
             end += 1  # it closes nothing
         state.lexer.state.line_ctr.char_pos = end
+        _tokens.brackets = 0
         return True
 
     _tokens.left = MAX_TOKENS
+    _tokens.brackets = 0
     try:
         return _parser().parse(text, on_error=go_on), problems
     except UnexpectedInput:
         return None, problems
-    except _TooLong as error:
-        return None, [*problems, SyntaxProblem("long", error.at, error.at + 1)]
+    except _TooMuch as error:
+        return None, [*problems, SyntaxProblem(error.kind, error.at, error.at + 1)]
 
 
 _tokens = _Tokens()

@@ -1,7 +1,7 @@
 """The syntax nodes: one frozen class a statement, each with the span that it came from.
 
 Nothing here is resolved: names are names, paths are strings. Resolved things are other types (analysis/model.py), so
-that a later stage cannot receive unchecked input.
+that a later stage cannot receive unchecked input. The nodes of checks, judges and calls are in nodes_checks.py.
 """
 
 from __future__ import annotations
@@ -11,48 +11,52 @@ from typing import Literal, TypeAlias
 from attrs import frozen
 
 from evalkit.diagnostics import Span
+from evalkit.syntax.nodes_checks import (
+    ArgumentCompare,
+    ArgumentIn,
+    ArgumentIs,
+    ArgumentNode,
+    ArgumentOneOf,
+    ArgumentType,
+    Call,
+    Check,
+    CheckDefined,
+    CheckExists,
+    CheckGrep,
+    CheckHiddenTests,
+    CheckKind,
+    CheckPage,
+    CheckRun,
+    CheckSnapshot,
+    CheckTranscript,
+    Define,
+    Expect,
+    Expectation,
+    Graded,
+    Judge,
+    Never,
+    Score,
+    StepAppend,
+    StepEach,
+    StepNode,
+    StepPut,
+    StepRun,
+)
+from evalkit.syntax.nodes_values import Data, Json, Name, Number, Pattern, Range, Real, Regex, Silence, Str
 
 __all__ = [
-    "About", "Agent", "Allow", "Caches", "Case", "Check", "CheckDefined", "CheckGrep", "CheckKind", "CheckRun",
-    "CheckSnapshot", "Define", "Deny", "Env", "File", "Judge", "Limits", "McpNone", "Model", "Name", "Npm",
-    "Number", "Pattern", "Pip", "Prewarm", "Profile", "Program", "Prompt", "Regex", "ScaffoldCopy", "ScaffoldRun",
-    "Setup", "Skills", "SkillsNone", "Solution", "Starter", "StepAppend", "StepEach", "StepNode", "StepPut",
-    "StepRun", "Str", "Suffix", "Suite", "Toolchain", "UseAgent", "UseNone", "UseProfile", "Wrong",
+    "Ablate", "About", "Agent", "Allow", "Answer", "Apt", "ArgumentCompare", "ArgumentIn", "ArgumentIs",
+    "ArgumentNode", "ArgumentOneOf", "ArgumentType", "Arm", "Caches", "CachesNone", "Call", "Case", "Check",
+    "CheckDefined", "CheckExists", "CheckGrep", "CheckHiddenTests", "CheckKind", "CheckPage", "CheckRun",
+    "CheckSnapshot", "CheckTranscript", "Checkout", "Command", "Contract", "ContractNone", "Data", "Define", "Deny",
+    "Env", "Expect", "Expectation", "File", "Graded", "Guidance", "GuidanceNone", "Json", "Judge", "Limits", "Mcp",
+    "McpNone", "Model", "Name", "Never", "Npm", "Number", "Pattern", "Permissions", "Pip", "Prewarm", "PrewarmNone",
+    "Profile", "Program", "Prompt", "Range", "Real", "Regex", "Registry", "RegistryMcp", "ScaffoldCopy",
+    "ScaffoldRun", "ScaffoldTemplate", "Score", "Seed", "Setup", "Silence", "Skills", "SkillsNone", "Solution",
+    "Starter", "State", "StepAppend", "StepEach", "StepNode", "StepPut", "StepRun", "Str", "Suffix", "Suite",
+    "System", "Tags", "Temperature", "Tier", "Toolchain", "Track", "Trials", "UseAgent", "UseNone", "UseProfile",
+    "Wrong",
 ]
-
-
-# ---- values ----
-@frozen
-class Name:
-    value: str
-    span: Span
-
-
-@frozen
-class Str:
-    """A string. `block` tells a text block from a quoted string; `value` has escapes and indentation resolved."""
-
-    value: str
-    span: Span
-    block: bool = False
-
-
-@frozen
-class Regex:
-    pattern: str
-    flags: str
-    span: Span
-
-
-@frozen
-class Number:
-    """A count, or a duration in seconds."""
-
-    value: int
-    span: Span
-
-
-Pattern: TypeAlias = Str | Regex
 
 
 # ---- statements that set a trial up ----
@@ -99,6 +103,14 @@ class ScaffoldCopy:
 
 
 @frozen
+class ScaffoldTemplate:
+    """A folder that is copied, which many cases may share."""
+
+    path: Str
+    span: Span
+
+
+@frozen
 class Starter:
     path: Str
     span: Span
@@ -118,9 +130,36 @@ class SkillsNone:
 
 
 @frozen
+class Guidance:
+    paths: tuple[Str, ...]
+    span: Span
+
+
+@frozen
+class GuidanceNone:
+    span: Span
+
+
+@frozen
+class Contract:
+    path: Str
+    span: Span
+
+
+@frozen
+class ContractNone:
+    span: Span
+
+
+@frozen
 class Prewarm:
     commands: tuple[Str, ...]
     limit: Number | None
+    span: Span
+
+
+@frozen
+class PrewarmNone:
     span: Span
 
 
@@ -131,13 +170,54 @@ class Caches:
 
 
 @frozen
-class Limits:
-    turns: Number | None
-    time: Number | None
+class CachesNone:
     span: Span
 
 
-Setup: TypeAlias = ScaffoldRun | ScaffoldCopy | Starter | Skills | SkillsNone | Prewarm | Caches | Limits
+@frozen
+class Limits:
+    turns: Number | None
+    time: Number | None
+    cost: Real | None
+    tokens: Number | None
+    span: Span
+
+
+@frozen
+class Temperature:
+    value: Real
+    span: Span
+
+
+@frozen
+class Trials:
+    count: Number
+    span: Span
+
+
+@frozen
+class Tags:
+    names: tuple[Name, ...]
+    span: Span
+
+
+@frozen
+class Env:
+    name: Name
+    value: Str
+    span: Span
+
+
+@frozen
+class Answer:
+    path: Str
+    template: Str | None
+    span: Span
+
+
+Setup: TypeAlias = (
+    ScaffoldRun | ScaffoldCopy | ScaffoldTemplate | Starter | Skills | SkillsNone | Guidance | GuidanceNone | Contract
+    | ContractNone | Prewarm | PrewarmNone | Caches | CachesNone | Limits | Temperature | Trials | Tags | Env | Answer)
 
 
 # ---- toolchain, models, agent ----
@@ -161,16 +241,24 @@ class Program:
 
 
 @frozen
-class Env:
-    name: Name
-    value: Str
+class Apt:
+    packages: tuple[Str, ...]
+    span: Span
+
+
+@frozen
+class Checkout:
+    variable: Name | None
+    path: Str
+    build: Str
+    limit: Number | None
     span: Span
 
 
 @frozen
 class Toolchain:
     name: Name
-    body: tuple[Npm | Pip | Program | Env, ...]
+    body: tuple[Npm | Pip | Apt | Checkout | Program | Env, ...]
     span: Span
 
 
@@ -206,104 +294,61 @@ class McpNone:
 
 
 @frozen
-class Agent:
-    name: Name
-    body: tuple[Allow | Deny | Suffix | McpNone | Env, ...]
-    span: Span
-
-
-# ---- checks ----
-@frozen
-class StepPut:
-    source: Str
-    target: Str
+class Permissions:
+    mode: Literal["accept-edits", "skip"]
     span: Span
 
 
 @frozen
-class StepAppend:
-    target: Str
+class Mcp:
+    path: Str
+    span: Span
+
+
+@frozen
+class Registry:
+    name: Str
+    span: Span
+
+
+@frozen
+class RegistryMcp:
+    command: Str
+    span: Span
+
+
+@frozen
+class System:
     text: Str
     span: Span
 
 
 @frozen
-class StepEach:
-    glob: Str
-    command: Str
-    limit: Number | None
+class State:
+    path: Str
     span: Span
 
 
 @frozen
-class StepRun:
+class Command:
     command: Str
-    limit: Number | None
     span: Span
 
 
-StepNode: TypeAlias = StepPut | StepAppend | StepEach | StepRun
+@frozen
+class Seed:
+    value: Number
+    span: Span
 
 
 @frozen
-class Define:
+class Agent:
     name: Name
-    params: tuple[Name, ...]
-    title: Str | None
-    steps: tuple[StepNode, ...]
-    span: Span
-
-
-@frozen
-class CheckRun:
-    command: Str
-    span: Span
-
-
-@frozen
-class CheckGrep:
-    globs: tuple[Str, ...]
-    expect: Literal["has", "lacks"]
-    patterns: tuple[Pattern, ...]
-    span: Span
-
-
-@frozen
-class CheckSnapshot:
-    expect: Literal["has", "lacks"]
-    patterns: tuple[Pattern, ...]
-    span: Span
-
-
-@frozen
-class CheckDefined:
-    name: Name
-    span: Span
-
-
-CheckKind: TypeAlias = CheckRun | CheckGrep | CheckSnapshot | CheckDefined
-
-
-@frozen
-class Check:
-    kind: CheckKind
-    ids: tuple[Name, ...]
-    lanes: tuple[Name, ...]
-    advisory: bool
-    limits: tuple[Number, ...]
-    texts: tuple[Str, ...]
-    span: Span
-
-
-@frozen
-class Judge:
-    title: Str | None
-    id: Name | None
-    files: tuple[Str, ...]
-    threshold: Number | None
-    advisory: bool
-    criteria: tuple[Str, ...]
-    context: tuple[Str, ...]
+    body: tuple[
+        Allow | Deny | Suffix | Permissions | Mcp | McpNone | Registry | RegistryMcp | System | State | Command
+        | Temperature | Seed | Env,
+        ...,
+    ]
     span: Span
 
 
@@ -320,27 +365,61 @@ class Wrong:
     span: Span
 
 
-# ---- the three levels, and a file ----
+# ---- the levels, and a file ----
 @frozen
 class Profile:
     name: Name
     extends: Name | None
-    body: tuple[About | UseAgent | Setup | Check | Judge, ...]
+    body: tuple[About | UseAgent | Setup | Graded | Silence, ...]
+    span: Span
+
+
+@frozen
+class Tier:
+    name: Name
+    about: Str | None
+    requires: Literal["schema flat", "confirmation", "read"] | None
+    span: Span
+
+
+@frozen
+class Ablate:
+    span: Span
+
+
+@frozen
+class Arm:
+    name: Name
+    body: tuple[About | Agent | UseProfile | UseNone | UseAgent | Model | Setup | Ablate | Silence, ...]
     span: Span
 
 
 @frozen
 class Suite:
     name: Name
-    body: tuple[About | Toolchain | Model | Agent | UseAgent | Profile | Define | Setup | Check | Judge, ...]
+    body: tuple[
+        About | Toolchain | Tier | Arm | Profile | Define | Agent | Model | UseAgent | Setup | Graded | Silence, ...]
+    span: Span
+
+
+@frozen
+class Track:
+    name: Name
+    body: tuple[
+        About | Agent | UseProfile | UseNone | UseAgent | Model | Setup | Graded | Expect | Never | Silence, ...]
     span: Span
 
 
 @frozen
 class Case:
+    """`prompt` is the one that stands behind the name."""
+
     name: Name
+    tier: Name | None
+    prompt: Str | None
     body: tuple[
-        About | UseProfile | UseNone | UseAgent | Prompt | Model | Agent | Setup | Check | Judge | Solution | Wrong,
+        About | Prompt | Track | Agent | UseProfile | UseNone | UseAgent | Model | Setup | Graded | Expect | Never
+        | Solution | Wrong | Silence,
         ...,
     ]
     span: Span

@@ -14,7 +14,8 @@ import pytest
 from evalkit.analysis import findings, model, setup, values
 from evalkit.diagnostics import render_all
 from evalkit.syntax import grammar, source
-from evalkit.syntax.parse import MAX_DURATION, MAX_ERRORS, MAX_LENGTH, MAX_NUMBER
+from evalkit.syntax.lower_values import MAX_DURATION, MAX_LENGTH, MAX_NUMBER
+from evalkit.syntax.parse import MAX_ERRORS
 from tests.unit.language.project import CASE, diagnose, write
 
 ROOT = Path(__file__).resolve().parents[3]

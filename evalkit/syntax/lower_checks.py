@@ -1,0 +1,198 @@
+"""Trees -> nodes, what grades: checks, scores, judges, calls. One method a rule of the grammar."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, cast
+
+from lark import Token, Tree
+
+from evalkit.syntax import nodes as n
+from evalkit.syntax.lower_values import LowerValues, last
+
+__all__ = ["LowerChecks"]
+
+
+class LowerChecks(LowerValues):
+    def silence(self, tree: Tree[Token]) -> n.Silence:
+        reason = self.the_text(tree) or self.strings(tree)[0]  # an option has a quoted one
+        return n.Silence(self.names(tree)[0], reason, self.span(tree))
+
+    def silenced(self, tree: Tree[Token]) -> tuple[n.Silence, ...]:
+        return tuple(self.silence(part) for part in self.parts(tree, "silence"))
+
+    # ---- checks of the suite's own ----
+    def define(self, tree: Tree[Token]) -> n.Define:
+        params = last(self.parts(tree, "params"))
+        return n.Define(
+            name=self.names(tree)[0],
+            params=self.names(params) if params else (),
+            title=self.the_text(tree),
+            steps=self.body(part for part in self.trees(tree) if str(part.data).startswith("step_")),
+            silenced=self.silenced(tree),
+            span=self.span(tree),
+        )
+
+    def step_put(self, tree: Tree[Token]) -> n.StepPut:
+        source, target = self.strings(tree)
+        return n.StepPut(source, target, self.span(tree))
+
+    def step_append(self, tree: Tree[Token]) -> n.StepAppend:
+        return n.StepAppend(self.strings(tree)[0], self.text(self.trees(tree)[0]), self.span(tree))
+
+    def step_each(self, tree: Tree[Token]) -> n.StepEach:
+        glob, command = self.strings(tree)
+        return n.StepEach(glob, command, self.the_time(tree), self.span(tree))
+
+    def step_run(self, tree: Tree[Token]) -> n.StepRun:
+        return n.StepRun(self.strings(tree)[0], self.the_time(tree), self.span(tree))
+
+    # ---- checks ----
+    def check(self, tree: Tree[Token]) -> n.Check:
+        kind, *options = self.trees(tree)
+        parts: dict[str, list[Tree[Token]]] = {}
+        for option in options:
+            parts.setdefault(str(option.data), []).append(option)
+
+        def names(rule: str) -> tuple[n.Name, ...]:
+            return tuple(name for part in parts.get(rule, ()) for name in self.names(part))
+
+        return n.Check(
+            kind=self.lower(kind),
+            ids=names("option_as"),
+            lanes=names("option_on"),
+            arms=names("option_arms"),
+            tracks=names("option_tracks"),
+            advisory="option_advisory" in parts,
+            weights=tuple(real for part in parts.get("option_weight", ()) for real in self.reals(part)),
+            limits=tuple(self.time(part) for part in parts.get("time", ())),
+            silenced=tuple(self.silence(part) for part in parts.get("option_silence", ())),
+            texts=tuple(text for part in parts.get("option_text", ()) for text in self.strings(part)),
+            span=self.span(tree),
+        )
+
+    def _expectation(self, part: Tree[Token]) -> n.Expectation:
+        expect: Literal["has", "lacks"] = "lacks" if part.data == "lacks" else "has"
+        patterns = tuple(self.pattern(cast(Token, token)) for token in part.children)
+        return n.Expectation(expect, patterns, self.span(part), part.data == "has_in_one_line")
+
+    def check_run(self, tree: Tree[Token]) -> n.CheckRun:
+        return n.CheckRun(
+            command=self.strings(tree)[0],
+            exits=tuple(self.integers(part)[0] for part in self.parts(tree, "exit")),
+            outputs=tuple(self._expectation(part) for part in self.trees(tree) if part.data != "exit"),
+            span=self.span(tree),
+        )
+
+    def check_grep(self, tree: Tree[Token]) -> n.CheckGrep:
+        found = self._expectation(self.trees(tree)[0])
+        return n.CheckGrep(self.strings(tree), found.expect, found.patterns, self.span(tree))
+
+    def check_exists(self, tree: Tree[Token]) -> n.CheckExists:
+        return n.CheckExists("exists", self.strings(tree), self.span(tree))
+
+    def check_absent(self, tree: Tree[Token]) -> n.CheckExists:
+        return n.CheckExists("absent", self.strings(tree), self.span(tree))
+
+    def check_hidden_tests(self, tree: Tree[Token]) -> n.CheckHiddenTests:
+        path, command = self.strings(tree)
+        return n.CheckHiddenTests(path, command, self.span(tree))
+
+    def check_snapshot(self, tree: Tree[Token]) -> n.CheckSnapshot:
+        found = self._expectation(self.trees(tree)[0])
+        return n.CheckSnapshot(found.expect, found.patterns, self.span(tree), found.one_line)
+
+    def check_page(self, tree: Tree[Token]) -> n.CheckPage:
+        return n.CheckPage(self.strings(tree)[0], self.span(tree))
+
+    def check_transcript(self, tree: Tree[Token]) -> n.CheckTranscript:
+        found = self._expectation(self.trees(tree)[0])
+        return n.CheckTranscript(found.expect, found.patterns, self.span(tree))
+
+    def check_defined(self, tree: Tree[Token]) -> n.CheckDefined:
+        return n.CheckDefined(self.names(tree)[0], self.span(tree))
+
+    # ---- scores and judges ----
+    def _id(self, tree: Tree[Token]) -> n.Name | None:
+        return last(name for part in self.parts(tree, "option_as") for name in self.names(part))
+
+    def _advisory(self, tree: Tree[Token], passes: list[Tree[Token]]) -> bool:
+        return any(self.parts(holder, "judge_advisory") for holder in (tree, *passes))
+
+    def _all(self, tree: Tree[Token], rule: str) -> tuple[n.Str, ...]:
+        return tuple(text for part in self.parts(tree, rule) for text in self.strings(part))
+
+    def score(self, tree: Tree[Token]) -> n.Score:
+        passes = self.parts(tree, "score_pass")
+        parses = self.parts(tree, "score_parses")
+        return n.Score(
+            id=self._id(tree),
+            languages=tuple(name for part in self.parts(tree, "score_language") for name in self.names(part)),
+            imports=self._all(tree, "score_imports"),
+            apis=self._all(tree, "score_apis"),
+            forbid=tuple(self.pattern(cast(Token, token)) for part in self.parts(tree, "score_forbid")
+                         for token in part.children),
+            parses=self._all(tree, "score_parses"),
+            limit=last(limit for part in parses if (limit := self.the_time(part))),
+            thresholds=tuple(real for part in passes for real in self.reals(part)),
+            advisory=self._advisory(tree, passes),
+            silenced=self.silenced(tree),
+            span=self.span(tree),
+        )
+
+    def judge(self, tree: Tree[Token]) -> n.Judge:
+        passes = self.parts(tree, "judge_pass")
+        files = self.parts(tree, "judge_files")
+        direction: Any = last(str(part.children[1]) for part in self.parts(tree, "judge_direction"))
+        return n.Judge(
+            title=last(self.strings(tree)),
+            id=self._id(tree),
+            files=self._all(tree, "judge_files"),
+            most_bytes=last(self.size(token) for part in files for token in self.tokens(part, "SIZE")),
+            threshold=last(self.integers(part)[0] for part in passes),
+            advisory=self._advisory(tree, passes),
+            criteria=tuple(self.text(self.trees(part)[0]) for part in self.parts(tree, "judge_criterion")),
+            context=tuple(self.text(self.trees(part)[0]) for part in self.parts(tree, "judge_context")),
+            models=self._all(tree, "judge_models"),
+            votes=last(self.integers(part)[0] for part in self.parts(tree, "judge_votes")),
+            direction=direction or "higher",
+            temperature=last(self.reals(part)[0] for part in self.parts(tree, "temperature")),
+            silenced=self.silenced(tree),
+            span=self.span(tree),
+        )
+
+    # ---- calls ----
+    def expect(self, tree: Tree[Token]) -> n.Expect:
+        return n.Expect(tuple(self.call(part) for part in self.trees(tree)), self.span(tree))
+
+    def never(self, tree: Tree[Token]) -> n.Never:
+        return n.Never(self.names(tree), self.span(tree))
+
+    def call(self, tree: Tree[Token]) -> n.Call:
+        """A call; the values that follow an `argument_one_of` are more of its values."""
+        arguments: list[n.ArgumentNode] = []
+        for part in self.trees(tree):
+            before = arguments[-1] if arguments else None
+            if part.data not in ("value", "list"):
+                arguments.append(self.lower(part))
+            elif isinstance(before, n.ArgumentOneOf):
+                value = self.data(part)
+                span = self.source.span(before.span.start, value.span.end)
+                arguments[-1] = n.ArgumentOneOf(before.key, (*before.values, value), span)
+        return n.Call(self.names(tree)[0], tuple(arguments), self.span(tree))
+
+    def argument_is(self, tree: Tree[Token]) -> n.ArgumentIs:
+        return n.ArgumentIs(self.names(tree)[0], self.data(self.trees(tree)[0]), self.span(tree))
+
+    def argument_compare(self, tree: Tree[Token]) -> n.ArgumentCompare:
+        operator: Any = str(self.tokens(tree, "COMPARE")[0])
+        return n.ArgumentCompare(self.names(tree)[0], operator, self.reals(tree)[0], self.span(tree))
+
+    def argument_one_of(self, tree: Tree[Token]) -> n.ArgumentOneOf:
+        return n.ArgumentOneOf(self.names(tree)[0], (self.data(self.trees(tree)[0]),), self.span(tree))
+
+    def argument_in(self, tree: Tree[Token]) -> n.ArgumentIn:
+        return n.ArgumentIn(self.names(tree)[0], self.range(self.tokens(tree, "RANGE")[0]), self.span(tree))
+
+    def argument_type(self, tree: Tree[Token]) -> n.ArgumentType:
+        kind: Any = str(tree.children[1])
+        return n.ArgumentType(self.name(cast(Token, tree.children[0])), kind, self.span(tree))
