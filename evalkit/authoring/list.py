@@ -1,6 +1,6 @@
 """`evalkit list`: the cases of a project, for people, for programs, and as the catalogue of a suite in Markdown.
 
-The catalogue stands in the suite's folder as README.md. It is made from the cases alone, so that a test can keep it true.
+The catalogue stands in the suite's folder as README.md. It is made from the cases alone: a test can keep it true.
 """
 
 from __future__ import annotations
