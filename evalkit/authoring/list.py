@@ -118,7 +118,7 @@ def _graded(case: Case) -> str:
 def _data(project: Project, case: Case) -> dict[str, Any]:
     return {
         "name": case.name, "suite": case.suite.name, "about": " ".join(case.about.split()), "tags": list(_tags(case)),
-        "origin": case.origin, "units": units_of(project, case), "checks": [check.id for check in case.checks],
+        "origin": case.origin, "units": [*units_of(project, case)], "checks": [check.id for check in case.checks],
         "judges": [judge.id for judge in case.judges], "solution": case.solution is not None,
         "wrong": [wrong.name for wrong in case.wrongs],
     }

@@ -147,4 +147,5 @@ def _has_scaffold(profiles: dict[str, nodes.Profile], name: str) -> bool:
 
 
 def _is_scaffold(node: object) -> bool:
-    return isinstance(node, nodes.ScaffoldRun | nodes.ScaffoldCopy)
+    return (isinstance(node, nodes.ScaffoldRun | nodes.ScaffoldCopy | nodes.ScaffoldTemplate)
+            or (isinstance(node, nodes.Answer) and node.template is not None))

@@ -65,6 +65,6 @@ def _declares(folder: Path) -> bool:
         return (folder / "dodo.py").is_file() and (folder / "cases").is_dir()
 
 
-def units_of(project: Project, case: Case) -> list[str]:
-    """The names of a case's units."""
-    return [case.name]
+def units_of(project: Project, case: Case) -> dict[str, Case]:
+    """The compiled units of a case, one for each track and arm, by their names."""
+    return {case.name: case}
