@@ -1,4 +1,4 @@
-"""Colour for terminals, as the plain codes that every one of them knows; none where the output goes to a file or a pipe.
+"""Colour for terminals, as the plain codes that every one of them knows; none in a file or a pipe.
 
 Decided in one place, by one rule: a stream is coloured if it is a terminal, NO_COLOR is not set (no-color.org) and the
 terminal is not `dumb`.

@@ -20,8 +20,9 @@ SCHEMA = 1
 def as_data(diagnostics: Iterable[Diagnostic]) -> dict[str, Any]:
     """Plain data: `{"schema": 1, "findings": [{code, severity, message, file, line, …, help, notes}]}`."""
     return {"schema": SCHEMA, "findings": [
-        {"code": item.code, "severity": item.severity, "message": item.message, **_place(item.span), "help": item.help,
-         "notes": [{"message": message, **_place(span)} for message, span in item.notes]}
+        {"code": item.code, "severity": item.severity, "message": _clean(item.message), **_place(item.span),
+         "help": _clean(item.help),
+         "notes": [{"message": _clean(message), **_place(span)} for message, span in item.notes]}
         for item in in_order(diagnostics)]}
 
 
@@ -46,8 +47,13 @@ def as_github(diagnostics: Iterable[Diagnostic], *, within: str = "") -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return _clean(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
     return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _clean(text: str) -> str:
+    """Without halves of surrogate pairs (the name of a file that is not UTF-8 has them), which no output takes."""
+    return text.encode("utf-8", "backslashreplace").decode()

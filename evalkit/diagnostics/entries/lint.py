@@ -1,0 +1,233 @@
+"""Codes of the linter: E080 and on, and all warnings."""
+
+from __future__ import annotations
+
+from evalkit.diagnostics.entries.entry import Entry, case, file, files
+
+__all__ = ["ENTRIES"]
+
+ENTRIES = (
+    Entry(
+        "E080", "a profile that no case uses",
+        """A profile that no case comes to, by `use` or by `extends`, is never tried, so it rots. A suite without cases
+        is one that is being begun: nothing is said of it.""",
+        wrong=files('''
+            === suite.eval
+            suite apps {
+              profile app   { scaffold copy "skeleton" }
+              profile other { scaffold copy "skeleton" }
+            }
+            '''),
+        right=files('''
+            === suite.eval
+            suite apps {
+              profile base { scaffold copy "skeleton" }
+              profile app extends base { limits { turns 40 } }
+            }
+            '''),
+    ),
+    Entry(
+        "W001", "a prompt that contains what one of the case's greps looks for",
+        """An agent that is told what is looked for proves nothing by writing it. Ask for the behaviour, and look for
+        what only a right answer has. Where the task itself pins a name, say so with `allow`. Texts of fewer than
+        four characters do not count; of a regex those parts count that every match contains, and all of them must
+        be in the prompt.""",
+        wrong=case('''
+            prompt """
+              Render the cards with a for-each loop.
+              """
+            check grep "src/*.ts" has "for-each"
+            '''),
+        right=case('''
+            prompt """
+              Export the function as moveCard: other programs call it.
+              """
+            check grep "src/*.ts" has "moveCard" allow W001 "the task pins this name"
+            '''),
+    ),
+    Entry(
+        "W002", "a grep that says the same of every answer",
+        """The results of `agent=nop` show it, where there are any: a `has` that passes on the untouched scaffold
+        passes for an agent that does nothing, and globs that match no file of the scaffold or the solution can be
+        met by nobody.""",
+        wrong=files('''
+            === it/it.eval
+            case it {
+              use app
+              prompt """Write a board."""
+              check grep "*.txt" has "note" as notes
+              solution "solution"
+              wrong "wrong/empty" fails notes
+            }
+            === it/solution/board.txt
+            A note.
+            === it/wrong/empty/board.txt
+            Nothing.
+            === /results/prove/nop/it/trial-1/result.json
+            {"case": "it", "checks": [{"id": "notes", "verdict": {
+              "status": "pass", "summary": "found in *.txt", "evidence": "\\"note\\": main.txt:1: A note."}}]}
+            '''),
+        right=files('''
+            === it/it.eval
+            case it {
+              use app
+              prompt """Write a board."""
+              check grep "*.txt" has "board" allow W001 "the word is the task" as board
+              solution "solution"
+              wrong "wrong/empty" fails board
+            }
+            === it/solution/board.txt
+            A board.
+            === it/wrong/empty/board.txt
+            Nothing.
+            === /results/prove/nop/it/trial-1/result.json
+            {"case": "it", "checks": [{"id": "board", "verdict": {
+              "status": "fail", "summary": "1 of 1 not found: *.txt", "evidence": "\\"board\\": not found in 1 file"}}]}
+            '''),
+    ),
+    Entry(
+        "W003", "a judge that is given no file",
+        """Its globs match nothing in the folders that the case has: scaffold, starter, solution. A judge that reads
+        nothing gives a score for nothing. What a scaffold command makes is not known; such a case is looked at
+        where it has a solution.""",
+        wrong=case('''
+            judge "quality" {
+              files "source/*.ts"
+              criterion "It is short."
+            }
+            '''),
+        right=case('''
+            judge "quality" {
+              files "*.txt"
+              criterion "It is short."
+            }
+            '''),
+    ),
+    Entry(
+        "W004", "a skill whose SKILL.md has a broken front matter",
+        """Agents learn of a skill by the name and the description at the head of its SKILL.md, which is YAML between
+        two lines `---`; one that they cannot read is passed over without a word. The usual slip is a description
+        with `: ` in it that is not quoted. With the extra `[skills]` the reference validator of the Agent Skills
+        specification is asked too.""",
+        wrong=files('''
+            === it.eval
+            case it {
+              use app
+              prompt """Write a board."""
+              skills writing from "skills"
+              check run "make test" as tests
+              solution "solution"
+              wrong "wrong/one" fails tests
+            }
+            === skills/writing/SKILL.md
+            ---
+            name: writing
+            description: Use this skill when: a text is to be written
+            ---
+            Be brief.
+            '''),
+        right=files('''
+            === it.eval
+            case it {
+              use app
+              prompt """Write a board."""
+              skills writing from "skills"
+              check run "make test" as tests
+              solution "solution"
+              wrong "wrong/one" fails tests
+            }
+            === skills/writing/SKILL.md
+            ---
+            name: writing
+            description: "Use this skill when: a text is to be written"
+            ---
+            Be brief.
+            '''),
+    ),
+    Entry(
+        "W005", "a file in a case's folder that nothing names",
+        """It was forgotten when something changed, or the statement that should name it was. Hidden files, README
+        files and the folder of a suite are left alone.""",
+        wrong=files('''
+            === it/it.eval
+            case it {
+              use app
+              prompt """Write a board."""
+              check run "make test" as tests
+              solution "solution"
+              wrong "wrong/one" fails tests
+            }
+            === it/solution/board.txt
+            A board.
+            === it/wrong/one/board.txt
+            Nothing.
+            === it/wrong/two/board.txt
+            Half a board.
+            '''),
+        right=files('''
+            === it/it.eval
+            case it {
+              use app
+              prompt """Write a board."""
+              check run "make test" as tests
+              solution "solution"
+              wrong "wrong/one" fails tests
+              wrong "wrong/two" fails tests
+            }
+            === it/solution/board.txt
+            A board.
+            === it/wrong/one/board.txt
+            Nothing.
+            === it/wrong/two/board.txt
+            Half a board.
+            '''),
+    ),
+    Entry(
+        "W006", "a check of the suite's own that no case asks for",
+        "What is never run rots. Ask for it in a case or in a profile that a case uses, or delete it.",
+        wrong=files('''
+            === suite.eval
+            suite apps {
+              profile app { scaffold copy "skeleton" }
+              define check tidy { run "make lint" }
+            }
+            '''),
+        right=files('''
+            === suite.eval
+            suite apps {
+              profile app { scaffold copy "skeleton"; check tidy }
+              define check tidy { run "make lint" }
+            }
+            '''),
+    ),
+    Entry(
+        "W007", "an `allow` that silences nothing",
+        """What it silenced is gone. Left there, it would hide the next finding of its kind, which nobody has judged.
+        Rules that look at results or at other programs (W002, W004) do not count: what they find differs between
+        machines.""",
+        wrong=case('check grep "*.txt" has "board" allow W001 "the task pins this name"'),
+        right=case('check grep "*.txt" has "board"'),
+    ),
+    Entry(
+        "W008", "a case without a reference answer, or without a wrong one",
+        """A case proves itself by two answers: a right one that its checks accept and a wrong one that they reject.
+        Without them nothing shows that it measures what it says. Cases that look at nothing but the commands that
+        were called have neither.""",
+        wrong=file('''
+            case hello {
+              use app
+              prompt """Write a greeting into hello.txt."""
+              check run "test -s hello.txt" as written
+            }
+            '''),
+        right=file('''
+            case hello {
+              use app
+              prompt """Write a greeting into hello.txt."""
+              check run "test -s hello.txt" as written
+              solution "solution"
+              wrong "wrong/empty" fails written
+            }
+            '''),
+    ),
+)

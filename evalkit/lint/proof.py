@@ -1,0 +1,29 @@
+"""W008: a case without a reference answer, or without a wrong one.
+
+A case that looks at nothing but the commands that were called has neither: it is its own answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evalkit.diagnostics import Diagnostic
+from evalkit.lint.finding import Finding
+from evalkit.lint.subject import Subject
+
+__all__ = ["CODE", "find"]
+
+CODE = "W008"
+
+
+def find(subject: Subject) -> Iterator[Finding]:
+    for view, case in subject.compiled():
+        if not case.judges and all(check.kind == "calls" for check in case.checks):
+            continue
+        missing = [(said, statement) for there, said, statement in (
+            (case.solution, "a right answer passes", '`solution "FOLDER"`'),
+            (case.wrongs, "a wrong one fails", '`wrong "FOLDER" fails CHECK`')) if not there]
+        if missing:
+            yield Finding(Diagnostic(
+                CODE, f"nothing proves that {' and that '.join(said for said, _ in missing)} in case `{case.name}`",
+                view.node.name.span, help=f"add {' and '.join(statement for _, statement in missing)}"), case.name)
