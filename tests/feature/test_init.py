@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tomllib
 from pathlib import Path
@@ -10,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from evalkit.analysis import load_project
+from evalkit.authoring import init
 from evalkit.authoring.fmt import formatted
 from evalkit.authoring.make import make_files, template, template_tree
 from evalkit.cli import main
-from evalkit.errors import UserError
+from evalkit.errors import HarnessError, UserError
 from evalkit.plan.choices import read_choices
 from evalkit.syntax import Source
 from tests.feature.project import MiniProject
@@ -173,12 +173,33 @@ def test_what_was_made_goes_where_not_all_can_be(here: Path, monkeypatch: pytest
     assert ["there"] == sorted(path.relative_to(here).as_posix() for path in here.rglob("*"))
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The error names the folder."""
-    (here / "locked").mkdir(mode=0o500)
+def test_a_folder_that_cannot_be_written(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error names it; status 2."""
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
     assert 2 == main(["init", "locked"])
-    assert "error: cannot write locked/" in capsys.readouterr().err
+    assert ("error: cannot write locked: Permission denied\n"
+            "  nothing was made; choose a folder that you can write in\n") == capsys.readouterr().err
+
+
+def test_a_pyproject_that_cannot_be_written(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All else is made, and the lines that are missing are shown."""
+    def refuse(path: Path, data: bytes) -> None:
+        raise HarnessError(f"cannot write {path}: the file is read-only")
+
+    (here / "pyproject.toml").touch()
+    monkeypatch.setattr(init, "replace_file", refuse)
+    assert 2 == main(["init"])
+    err = capsys.readouterr().err
+    assert err.startswith("error: all is made but for pyproject.toml, which cannot be written: ")
+    assert '\n    [tool.doit]\n    loader = "evalkit"\n' in err
+    assert MADE == files(here)
 
 
 def test_a_bad_suite_name(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from evalkit.analysis import load_project
 from evalkit.authoring.fmt import formatted
-from evalkit.cli import main
+from evalkit.cli import COMMANDS, main
 from evalkit.syntax import read_source
 from tests.feature.project import MiniProject
 
+TUTORIAL = Path(__file__).resolve().parents[2] / "docs" / "authoring.md"
 MADE = """\
 cases/mini/farewell/farewell.eval
 cases/mini/farewell/solution/answer.txt
@@ -154,3 +156,17 @@ def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["new", "--help"])
     assert "examples:\n  evalkit new case invoice-totals " in capsys.readouterr().out
+
+
+def test_the_tutorial_is_true(mini: MiniProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """The statements of docs/authoring.md make a case that compiles; its commands are known."""
+    page = TUTORIAL.read_text(encoding="utf-8")
+    statements = re.findall(r"^```eval case\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    mini.write("cases/mini/invoice-totals/it.eval",
+               "case invoice-totals {\nuse note\n" + "\n".join(statements) + "\n}\n")
+    for name in ("starter/invoices.csv", "solution/totals.py", "wrong/constant/totals.py"):
+        mini.write(f"cases/mini/invoice-totals/{name}", "")
+    case = load_project(mini.root).cases["invoice-totals"]
+    assert (["right", "built-in"], ["constant"]) == ([check.id for check in case.checks],
+                                                     [wrong.name for wrong in case.wrongs])
+    assert {*re.findall(r"\bevalkit ([a-z]+)", page)} <= {*COMMANDS}
