@@ -50,7 +50,7 @@ def convert(job: Job) -> None:
     job.target.add("suite.eval", suite_text(job.suite, needs, shared, library))
     job.report.shared.look("suite.eval", "toolchain, agent, profiles and checks say what the source's runner is known "
                            "to do; compare them with it")
-    if any("grep" in line for case in cases for line in map(str, case.fields.data.get("checks") or ())):
+    if needs.absent:
         job.report.shared.look("file_grep with expect: false", "it passes where no file matches; `grep … lacks` fails")
 
 
@@ -148,8 +148,8 @@ class _Case:
             return
         self.job.target.add_tree(name, files)
         self._remarks(files, checks.used, bool(tracks))
-        count = sum(line.lstrip().startswith(("check ", "judge ")) for line in lines.lines)
-        section.carried(f"prompt, {count} check{'' if count == 1 else 's'} and judges, {len(files)} files beside it")
+        counts = [sum(line.lstrip().startswith(word) for line in lines.lines) for word in ("check ", "judge ")]
+        section.carried(f"prompt; checks: {counts[0]}, judges: {counts[1]}, files beside it: {len(files)}")
 
     def _profile(self, frontend: str | None, tracks: dict[str, Lines]) -> str:
         if tracks:

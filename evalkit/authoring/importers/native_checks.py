@@ -31,6 +31,8 @@ class Needs:
 
     profiles: set[str] = field(factory=set)
     checks: set[str] = field(factory=set)
+    absent: bool = False
+    """Whether a pattern must not be found."""
     zig_args: list[tuple[str, ...]] = field(factory=list)
 
     def zig_harness(self, args: tuple[str, ...]) -> str:
@@ -50,6 +52,7 @@ class Checks:
     needs: Needs
     files: set[str]
     ids: set[str] = field(factory=set)
+    counts: dict[str, int] = field(factory=dict)
     used: set[str] = field(factory=set)
 
     def convert(self, checks: list[Fields], depth: int) -> Lines:
@@ -86,10 +89,10 @@ class Checks:
         return f" {quoted(description)}" if description else ""
 
     def _id(self, wanted: str) -> str:
-        name, number = wanted, 1
+        name = wanted
         while name in self.ids:
-            number += 1
-            name = f"{wanted}-{number}"
+            self.counts[wanted] = self.counts.get(wanted, 1) + 1
+            name = f"{wanted}-{self.counts[wanted]}"
         self.ids.add(name)
         return name
 
@@ -123,6 +126,7 @@ class Checks:
                 check.label, "the check was left out")
             check.taken.update(("description", "lanes"))
             return None
+        self.needs.absent |= not expect
         verb = "has" if expect else "lacks"
         return f"check grep {join(globs)} {verb} {literal} as {self._described(check, 'grep')}"
 
