@@ -136,7 +136,8 @@ def _group_end(pattern: str, start: int) -> int:
 
 def _set_end(pattern: str, start: int) -> int:
     """The place behind the set; its first character is one of it even if it is a `]`."""
-    index = start + (3 if pattern.startswith("[^", start) else 2)
+    index = start + (2 if pattern.startswith("[^", start) else 1)
+    index += pattern.startswith("]", index)
     while index < len(pattern) and pattern[index] != "]":
         index += 2 if pattern[index] == "\\" else 1
     return index + 1

@@ -1,4 +1,4 @@
-"""Makes an example of the catalogue into a project: what it leaves out, because it is not the point, is put around it."""
+"""Makes an example of the catalogue a project: what it leaves out, because it is not the point, is put around it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def lay_out(root: Path, example: Example) -> None:
     """Write the project."""
     written = _files(example)
     for name, text in written.items():
-        _write(root / "cases" / "s" / name if not name.startswith("/") else root / name[1:], text.encode(example.encoding))
+        place = root / name[1:] if name.startswith("/") else root / "cases" / "s" / name
+        _write(place, text.encode(example.encoding))
     text = "\n".join(written.values())
     for name, content in ASSETS.items():
         place = root / "cases" / "s" / name
