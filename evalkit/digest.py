@@ -1,23 +1,38 @@
 """Digests of plain data and of files: what decides whether a task runs again.
 
 A digest is the SHA-256 of the value's canonical JSON: attrs classes as their fields with their class's name, keys
-sorted. Fields named `origin` (line numbers) and `about` are for people and are left out, so that a comment or a
-reordering of the file changes no digest.
+sorted. Fields that only people read (places in files, `about`, silenced findings) are left out, so that a comment or
+a reordering of the file changes no digest.
+
+A class may grow: a field whose metadata is `GROWN` is left out while it has its default (an immutable one). What was
+stored before the class had the field keeps its key then, and a case that says nothing new asks for no new agent run.
+Every field that is added to a class whose values are in stored keys must be such a field; to change the default of one
+is to change what every old key means.
 """
 
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import attrs
 import orjson
 
-__all__ = ["canonical", "digest", "digest_bytes", "digest_file", "digest_path"]
+__all__ = ["GROWN", "canonical", "digest", "digest_bytes", "digest_file", "digest_path"]
 
-_FOR_PEOPLE = frozenset({"origin", "about"})
+_FOR_PEOPLE = frozenset({"origin", "origins", "about", "silenced"})
 _CHUNK = 1 << 20
+GROWN = {"evalkit.grown": True}
+"""The metadata of a field that a class got when values of it were already stored."""
+
+
+@cache
+def _fields(kind: type[Any]) -> tuple[tuple[str, bool, Any], ...]:
+    """The fields of a class that count: name, whether it may be left out, and at which value."""
+    return tuple((field.name, "evalkit.grown" in field.metadata, field.default) for field in attrs.fields(kind)
+                 if field.name not in _FOR_PEOPLE)
 
 
 def canonical(value: object) -> Any:
@@ -26,9 +41,12 @@ def canonical(value: object) -> Any:
     if isinstance(value, str):
         return _text(value)
     if attrs.has(kind):
-        fields = {field.name: canonical(getattr(value, field.name))
-                  for field in attrs.fields(kind) if field.name not in _FOR_PEOPLE}
-        return {"": kind.__name__, **fields}
+        fields: dict[str, Any] = {"": kind.__name__}
+        for name, optional, default in _fields(kind):
+            item = getattr(value, name)
+            if not optional or item != default:
+                fields[name] = canonical(item)
+        return fields
     if isinstance(value, dict):
         return {_text(str(key)): canonical(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

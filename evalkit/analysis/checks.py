@@ -1,78 +1,158 @@
-"""The checks and judges of a case or a profile: what they look for, and the ids that they go by."""
+"""The checks, scores and judges of a unit, a suite or a profile: what they look for, and the ids that they go by."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+from attrs import frozen
 
 from evalkit.analysis import model as m
-from evalkit.analysis.findings import Findings, Names
-from evalkit.analysis.levels import Levels
-from evalkit.analysis.placeholders import expand
-from evalkit.analysis.suites import PRIMITIVES, Suite
-from evalkit.analysis.values import Values
+from evalkit.analysis.calls import first_call, resolve_calls
+from evalkit.analysis.defined import Defined
+from evalkit.analysis.findings import Names
+from evalkit.analysis.levels import Block
+from evalkit.analysis.scope import Scope
+from evalkit.analysis.silences import resolve_silences
 from evalkit.diagnostics import Span, did_you_mean
 from evalkit.digest import digest
 from evalkit.syntax import nodes as n
 
-__all__ = ["LANES", "Checks"]
+__all__ = ["LANES", "MAX_VOTES", "MAX_WEIGHT", "About", "Checks"]
 
 LANES = ("local", "sandbox", "macos-local", "linux-sandbox")
+MAX_WEIGHT = 1000
+MAX_VOTES = 25
+MAX_TEMPERATURE = 2
+LANGUAGES: dict[str, Literal["javascript", "typescript", "python"]] = {
+    "javascript": "javascript", "typescript": "typescript", "python": "python"}
+_SUFFIXES = {".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript",
+             ".ts": "typescript", ".tsx": "typescript", ".mts": "typescript", ".py": "python"}
+
+
+@frozen
+class About:
+    """What checks must know of the unit that they are of.
+
+    case_folder: None for a suite or a profile alone. tracks: those of the case. arm: the unit's arm as it is declared,
+    and the name that the unit goes by (they differ for an ablation).
+    """
+
+    case_folder: Path | None = None
+    tracks: Collection[str] = ()
+    arm: tuple[str, str] | None = None
+    answer: str | None = None
+    agent: str = ""
 
 
 class Checks:
-    """Resolves the checks of one case; of a profile alone where `case_folder` is None."""
+    """Resolves the checks of one unit; of a suite or a profile alone where it is about no case."""
 
-    def __init__(self, findings: Findings, suite: Suite, case_folder: Path | None) -> None:
-        self.report = findings.report
-        self.values = Values(findings)
-        self.suite = suite
-        self.case_folder = case_folder
-        self.ids = Names(findings, "check")
+    def __init__(self, scope: Scope, about: About) -> None:
+        self.scope = scope
+        self.report = scope.report
+        self.values = scope.values
+        self.about = about
+        self.ids = Names(scope.findings, "check")
+        self.defined = Defined(scope, about.case_folder)
 
-    def checks(self, levels: Levels) -> tuple[m.Check, ...]:
-        return tuple(self._check(check) for _, check in levels.all(n.Check))
+    def checks(self) -> tuple[m.Check, ...]:
+        found = []
+        for block in self.scope.levels.blocks:
+            found += [self._check(block, check) for check in block.all(n.Check)]
+            found += [self._score(score) for score in block.all(n.Score)]
+        if self.about.case_folder is not None and (calls := resolve_calls(self.scope, self.about.agent)):
+            self.ids.add(n.Name(calls.id, first_call(self.scope)))
+            found.append(calls)
+        return tuple(found)
 
-    def judges(self, levels: Levels) -> tuple[m.Judge, ...]:
-        return tuple(self._judge(judge) for _, judge in levels.all(n.Judge))
+    def judges(self) -> tuple[m.Judge, ...]:
+        return tuple(self._judge(judge) for _, judge in self.scope.levels.all(n.Judge))
 
-    def _check(self, node: n.Check) -> m.Check:
+    def _id(self, given: n.Name | None, kind: str, content: object, span: Span) -> str:
+        name = given or n.Name(f"{kind}-{digest(content)[:6]}", span)
+        self.ids.add(name, made=given is None)
+        return name.value
+
+    # ---- checks ----
+    def _check(self, block: Block, node: n.Check) -> m.Check:
         texts = list(node.texts)
-        limit = node.limits[-1] if node.limits else None
-        title = ""
-        spec: m.CheckSpec
-        match node.kind:
-            case n.CheckRun(command=command):
-                kind = "run"
-                spec = m.RunSpec(self.values.command(command, ("workspace",), limit))
-            case n.CheckGrep(globs=globs, expect=expect, patterns=patterns):
-                kind = "grep"
-                spec = m.GrepSpec(self.values.globs(globs), expect, self.values.patterns(patterns))
-            case n.CheckSnapshot(expect=expect, patterns=patterns):
-                kind = "snapshot"
-                spec = m.SnapshotSpec(expect, self.values.patterns(patterns))
-            case n.CheckDefined(name=name):
-                kind = name.value
-                spec, title = self._defined(name, texts, limit, node.span)
-            case _:
-                raise NotImplementedError(f"{type(node.kind).__name__} is not compiled yet")
-        self._options(node, spec, kind, texts)
+        kind, spec, title = self._spec(block, node, texts)
+        define = self.scope.suite.checks.get(kind) if isinstance(node.kind, n.CheckDefined) else None
+        self._options(node, kind, spec, texts)
+        self._tracks(block, node)
+        identity = self._id(node.ids[-1] if node.ids else None, kind, spec, node.span)
+        self.scope.note(f"checks.{identity}", node.span)
         return m.Check(
-            id=self._id(node.ids[-1] if node.ids else None, kind, spec, node.span),
+            id=identity,
             kind=kind,
             spec=spec,
             lanes=tuple(lane.value for lane in node.lanes),
             advisory=node.advisory,
             description=texts[-1].value if texts else title,
             origin=str(node.span),
+            arms=tuple(self._arm(arm) for arm in node.arms),
+            tracks=tuple(track.value for track in node.tracks),
+            weight=float(node.weights[-1].value) if node.weights else 1.0,
+            silenced=resolve_silences(self.scope.findings, (*node.silenced, *(define.silenced if define else ()))),
         )
 
-    def _options(self, node: n.Check, spec: m.CheckSpec, kind: str, texts: list[n.Str]) -> None:
+    def _spec(self, block: Block, node: n.Check, texts: list[n.Str]) -> tuple[str, m.CheckSpec, str]:
+        """The kind of a check, what it looks for, and the description that its definition gives it."""
+        values = self.values
+        limit = node.limits[-1] if node.limits else None
+        match node.kind:
+            case n.CheckRun():
+                return "run", self._run(node.kind, limit), ""
+            case n.CheckGrep(globs=globs, expect=expect, patterns=patterns):
+                return "grep", m.GrepSpec(values.globs(globs), expect, values.patterns(patterns)), ""
+            case n.CheckExists(expect=wanted, globs=globs):
+                return wanted, m.ExistsSpec(values.globs(globs), wanted), ""
+            case n.CheckHiddenTests(path=path, command=text):
+                command = values.command(text, ("report", "workspace"), limit)
+                return "hidden-tests", m.HiddenTestsSpec(self._hidden(block, path), command), ""
+            case n.CheckSnapshot(expect=expect, patterns=patterns, one_line=one_line):
+                return "snapshot", m.SnapshotSpec(expect, values.patterns(patterns), one_line), ""
+            case n.CheckPage(path=path):
+                return "page", m.PageSpec(values.within_workspace(path)), ""
+            case n.CheckTranscript(expect=expect, patterns=patterns):
+                return "transcript", m.TranscriptSpec(expect, values.patterns(patterns)), ""
+            case n.CheckDefined(name=name):
+                return name.value, *self.defined.steps(name, texts, limit, node.span)
+
+    def _run(self, node: n.CheckRun, limit: n.Number | None) -> m.RunSpec:
+        for extra in node.exits[1:]:
+            self.report("E031", "a command ends with one status", extra.span)
+        for status in node.exits:
+            self.values.bounded(status, 0, 255, "the status that a command ends with")
+        outputs = tuple(m.OutputTest(output.expect, self.values.patterns(output.patterns)) for output in node.outputs)
+        return m.RunSpec(self.values.command(node.command, ("workspace",), limit),
+                         node.exits[-1].value if node.exits else 0, outputs)
+
+    def _hidden(self, block: Block, path: n.Str) -> str:
+        """The hidden tests: beside the file that names them, or in the case's folder with `{case}`."""
+        if path.value.startswith("{case}/"):
+            if self.about.case_folder is None:
+                return ""
+            rest = n.Str(path.value.removeprefix("{case}/"), path.span)
+            return self.scope.suite.files.find(self.about.case_folder, rest.value, path.span, "any") or ""
+        if not self.values.placeholders(path, ("case",)):
+            return ""
+        return self.scope.suite.files.find(block.folder, path.value, path.span, "any") or ""
+
+    def _options(self, node: n.Check, kind: str, spec: m.CheckSpec, texts: list[n.Str]) -> None:
         """Report options that there are too many of, or that a check does not have."""
         for extra in node.ids[1:]:
             self.report("E031", "a check has one name", extra.span)
         for limit in node.limits[1:]:
             self.report("E031", "a check has one time limit", limit.span)
-        if node.limits and isinstance(spec, m.GrepSpec | m.SnapshotSpec):
+        for weight in node.weights[1:]:
+            self.report("E031", "a check has one weight", weight.span)
+        for weight in node.weights:
+            if not 0 < weight.value <= MAX_WEIGHT:
+                self.report("E053", f"a weight is above 0 and up to {MAX_WEIGHT:,}", weight.span)
+        if node.limits and not isinstance(spec, m.RunSpec | m.HiddenTestsSpec | m.PageSpec | m.StepsSpec):
             self.report("E053", f"a {kind} check takes no time limit of its own", node.limits[0].span)
         for text in texts[1:]:
             self.report("E026", "a check has one description", text.span,
@@ -81,55 +161,69 @@ class Checks:
             if lane.value not in LANES:
                 self.report("E023", f"there is no lane `{lane.value}`", lane.span,
                             help=did_you_mean(lane.value, LANES))
+        for arm in node.arms:
+            if arm.value not in self.scope.suite.arms:
+                self.report("E033", f"suite `{self.scope.suite.info.name}` has no arm `{arm.value}`", arm.span,
+                            help=did_you_mean(arm.value, self.scope.suite.arms))
 
-    def _id(self, given: n.Name | None, kind: str, content: object, span: Span) -> str:
-        name = given or n.Name(f"{kind}-{digest(content)[:6]}", span)
-        self.ids.add(name, made=given is None)
-        return name.value
+    def _tracks(self, block: Block, node: n.Check) -> None:
+        """Report tracks that there are none of: in the case, or for what many cases share, in any of them."""
+        own = block.level in ("case", "track")
+        known = self.about.tracks if own else self.scope.suite.tracks
+        for track in node.tracks:
+            if track.value not in known:
+                whose = "this case has" if own else f"no case of suite `{self.scope.suite.info.name}` has"
+                self.report("E034", f"{whose} {'no' if own else 'a'} track `{track.value}`", track.span,
+                            help=did_you_mean(track.value, known))
 
-    # ---- checks of the suite's own ----
-    def _defined(self, name: n.Name, texts: list[n.Str], limit: n.Number | None,
-                 span: Span) -> tuple[m.StepsSpec, str]:
-        """The steps of a `define check`. Takes its arguments off the front of `texts`: what is left describes it."""
-        define = self.suite.checks.get(name.value)
-        if define is None:
-            self.report("E021", f"there is no check `{name.value}`", name.span,
-                        help=did_you_mean(name.value, {*PRIMITIVES, *self.suite.checks}))
-            texts.clear()
-            return m.StepsSpec(()), ""
-        if len(texts) < len(define.params):
-            wanted = ", ".join(f"`{param.value}`" for param in define.params)
-            self.report("E026", f"check `{name.value}` takes {_count(len(define.params), 'argument')}: {wanted}",
-                        name.span, notes=(("it is defined here", define.name.span),))
-            texts.clear()
-            return m.StepsSpec(()), ""
-        arguments = {param.value: texts.pop(0).value for param in define.params}
-        steps = tuple(self._step(step, arguments, limit, span) for step in define.steps)
-        return m.StepsSpec(steps), define.title.value if define.title else ""
+    def _arm(self, name: n.Name) -> str:
+        """An arm as the unit names it: the check of an arm that ablates is that of each of its ablations."""
+        declared, own = self.about.arm or ("", "")
+        return own if name.value == declared else name.value
 
-    def _step(self, step: n.StepNode, arguments: dict[str, str], limit: n.Number | None, span: Span) -> m.Step:
-        match step:
-            case n.StepPut():
-                return m.Put(self._source(step, arguments, span), self.values.within_workspace(step.target, arguments))
-            case n.StepAppend():
-                return m.Append(self.values.within_workspace(step.target, arguments), step.text.value)
-            case n.StepEach():
-                command = self.values.command(step.command, ("workspace", "file"), step.limit or limit, arguments)
-                return m.Each(self.values.globs((step.glob,), arguments)[0], command)
-            case n.StepRun():
-                return m.Run(self.values.command(step.command, ("workspace",), step.limit or limit, arguments))
+    # ---- scores ----
+    def _score(self, node: n.Score) -> m.Check:
+        for span in [extra.span for extras in (node.languages, node.parses, node.thresholds) for extra in extras[1:]]:
+            self.report("E031", "this statement stands twice in one block", span, help="keep one of them")
+        for threshold in node.thresholds:
+            self.values.bounded(threshold, 0, 1, "a score")
+        if not (node.imports or node.apis or node.forbid or node.parses):
+            self.report("E032", "the score has no part", node.span,
+                        help='add `imports "…"`, `apis "…"`, `forbid /…/` or `parses "… {answer}"`')
+        answer = self.about.answer
+        if answer is None and self.about.case_folder is not None:
+            self.report("E032", "there is no answer to score", node.span,
+                        help='say which file it is: `answer "main.js"`')
+        spec = m.ScoreSpec(
+            answer=answer or "",
+            language=self._language(node, answer),
+            imports=self._texts(node.imports),
+            apis=self._texts(node.apis),
+            forbid=self.values.patterns(node.forbid),
+            parses=self.values.command(node.parses[-1], ("answer",), node.limit) if node.parses else None,
+            threshold=float(node.thresholds[-1].value) if node.thresholds else None,
+        )
+        identity = self._id(node.id, "score", spec, node.span)
+        self.scope.note(f"checks.{identity}", node.span)
+        return m.Check(identity, "score", spec, (), node.advisory or spec.threshold is None, "", str(node.span),
+                       silenced=resolve_silences(self.scope.findings, node.silenced))
 
-    def _source(self, step: n.StepPut, arguments: dict[str, str], span: Span) -> str:
-        """The file that a step puts: relative to the suite's folder, or to the case's with `{case}`.
+    def _texts(self, texts: tuple[n.Str, ...]) -> tuple[str, ...]:
+        return tuple(pattern.text for pattern in self.values.patterns(texts))
 
-        It may be named by an argument: what is wrong with it is told at the check that gives the argument.
-        """
-        if not self.values.placeholders(step.source, (*arguments, "case")) or self.case_folder is None:
-            return ""
-        case = self.case_folder.relative_to(self.suite.folder).as_posix()
-        path = PurePosixPath(expand(step.source.value, {**arguments, "case": case})).as_posix()
-        return self.suite.files.find(self.suite.folder, path, span, "any",
-                                     notes=(("it is put by this step", step.span),)) or ""
+    def _language(self, node: n.Score, answer: str | None) -> Literal["javascript", "typescript", "python"]:
+        """As it is said, else by the answer's name."""
+        if node.languages:
+            name = node.languages[-1]
+            if name.value not in LANGUAGES:
+                self.report("E053", f"`{name.value}` cannot be scored", name.span,
+                            help=did_you_mean(name.value, LANGUAGES))
+            return LANGUAGES.get(name.value, "javascript")
+        guessed = _SUFFIXES.get(PurePosixPath(answer or ".js").suffix)
+        if guessed is None:
+            self.report("E032", f"nothing says which language `{answer}` is written in", node.span,
+                        help="add `language javascript`, `typescript` or `python`")
+        return LANGUAGES[guessed or "javascript"]
 
     # ---- judges ----
     def _judge(self, node: n.Judge) -> m.Judge:
@@ -140,9 +234,16 @@ class Checks:
             self.report("E032", "the judge is given no file to review", node.span, help='add `files "src/**"`')
         if node.threshold is not None and node.threshold.value > 10:
             self.report("E053", "a judge's scores go from 0 to 10", node.threshold.span)
+        if node.votes is not None:
+            self.values.bounded(node.votes, 1, MAX_VOTES, "the number of votes")
+        if node.temperature is not None:
+            self.values.bounded(node.temperature, 0, MAX_TEMPERATURE, "a temperature")
+        more: dict[str, Any] = {"most_bytes": node.most_bytes.value} if node.most_bytes else {}
+        # The title names a judge, not its rubric: a reworded criterion keeps its history.
+        identity = self._id(node.id, "judge", title, node.span)
+        self.scope.note(f"judges.{identity}", node.span)
         return m.Judge(
-            # The title names a judge, not its rubric: a reworded criterion keeps its history.
-            id=self._id(node.id, "judge", title, node.span),
+            id=identity,
             title=title,
             files=self.values.globs(node.files),
             threshold=node.threshold.value if node.threshold else None,
@@ -150,8 +251,10 @@ class Checks:
             criteria=tuple(criterion.value for criterion in node.criteria),
             context=tuple(context.value for context in node.context),
             origin=str(node.span),
+            models=tuple(self.values.word(model, "a model") for model in node.models),
+            votes=node.votes.value if node.votes else 1,
+            direction=node.direction,
+            temperature=float(node.temperature.value) if node.temperature else None,
+            silenced=resolve_silences(self.scope.findings, node.silenced),
+            **more,
         )
-
-
-def _count(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -24,11 +24,23 @@ class Files:
         self.report = findings.report
         self.root = root
         self.suite = suite
+        self._home: Path | None = None
         self._checked: set[Path] = set()
+        self._found: dict[tuple[Path, str, str], str] = {}
 
     def find(self, base: Path, value: str, span: Span, want: Literal["file", "folder", "any"], *,
              notes: tuple[tuple[str, Span], ...] = ()) -> str | None:
         """The path of `value`, relative to the project's root. None, and a report at `span`, where it is no good."""
+        key = (base, value, want)
+        if key not in self._found:
+            found = self._look(base, value, span, want, notes)
+            if found is None:
+                return None
+            self._found[key] = found
+        return self._found[key]
+
+    def _look(self, base: Path, value: str, span: Span, want: Literal["file", "folder", "any"],
+              notes: tuple[tuple[str, Span], ...]) -> str | None:
         if not value or PurePosixPath(value).is_absolute() or "\\" in value or not value.isprintable():
             self.report("E041", f"`{value}` is not a path within the suite", span,
                         help="paths are relative to the `.eval` file and use `/`", notes=notes)
@@ -42,7 +54,7 @@ class Files:
 
     def _find(self, base: Path, value: str, span: Span, want: Literal["file", "folder", "any"],
               notes: tuple[tuple[str, Span], ...]) -> str | None:
-        suite = self.suite.resolve()
+        suite = self._home = self._home or self.suite.resolve()
         target = (base / value).resolve()
         shown_suite = relative(self.suite, self.root)
         if not target.is_relative_to(suite):

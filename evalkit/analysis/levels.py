@@ -1,34 +1,69 @@
-"""The levels of a case, from its suite inwards, and what each of them says."""
+"""The levels of a unit, from its suite inwards, and what each of them says."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, overload
 
 from attrs import frozen
 
-from evalkit.syntax import nodes as n
+from evalkit.diagnostics import Span
 
-__all__ = ["Levels", "Statement"]
+__all__ = ["Block", "Level", "Levels", "Statement"]
 
-Statement: TypeAlias = (
-    n.About | n.UseProfile | n.UseNone | n.UseAgent | n.Prompt | n.Model | n.Agent | n.Setup | n.Check | n.Judge
-    | n.Solution | n.Wrong | n.Toolchain | n.Profile | n.Define)
+Level: TypeAlias = Literal["suite", "profile", "case", "track", "arm"]
 T = TypeVar("T")
 U = TypeVar("U")
 
 
+class Statement(Protocol):
+    """Any node that can stand in a block."""
+
+    @property
+    def span(self) -> Span: ...
+
+
+@frozen
+class Block:
+    """The statements of one level by their classes, and the folder that their paths are relative to."""
+
+    level: Level
+    folder: Path
+    by_kind: dict[type, list[Any]]
+
+    @classmethod
+    def of(cls, level: Level, folder: Path, body: Iterable[Statement]) -> Block:
+        by_kind: dict[type, list[Any]] = {}
+        for statement in body:
+            by_kind.setdefault(type(statement), []).append(statement)
+        return cls(level, folder, by_kind)
+
+    def all(self, kind: type[T]) -> list[T]:
+        return self.by_kind.get(kind, [])
+
+
 @frozen
 class Levels:
-    """The blocks that a case is made of, outermost first, each with the folder that its paths are relative to."""
+    """The blocks that a unit is made of, outermost first."""
 
-    blocks: tuple[tuple[Path, Sequence[Statement]], ...]
+    blocks: tuple[Block, ...]
 
-    def all(self, kind: type[T]) -> list[tuple[Path, T]]:
-        """The statements of a kind, of all levels, the outermost first."""
-        return [(folder, statement) for folder, body in self.blocks for statement in body
-                if isinstance(statement, kind)]
+    def all(self, *kinds: type[T]) -> list[tuple[Path, T]]:
+        """The statements of these kinds, of all levels, the outermost first."""
+        return [(block.folder, statement) for block in self.blocks for kind in kinds for statement in block.all(kind)]
+
+    @overload
+    def last(self, kind: type[T], /) -> tuple[Path, T] | None: ...
+    @overload
+    def last(self, kind: type[T], other: type[U], /) -> tuple[Path, T | U] | None: ...
+    def last(self, *kinds: type) -> tuple[Path, Any] | None:
+        """The statement of these kinds that wins: that of the innermost level which has one."""
+        for block in reversed(self.blocks):
+            for kind in kinds:
+                if found := block.by_kind.get(kind):
+                    return block.folder, found[-1]
+        return None
 
     @overload
     def innermost(self, kind: type[T], /) -> list[tuple[Path, T]]: ...
@@ -36,8 +71,8 @@ class Levels:
     def innermost(self, kind: type[T], other: type[U], /) -> list[tuple[Path, T | U]]: ...
     def innermost(self, *kinds: type) -> list[tuple[Path, Any]]:
         """The statements of these kinds of the innermost level that has any."""
-        for folder, body in reversed(self.blocks):
-            level = [(folder, statement) for statement in body if isinstance(statement, kinds)]
+        for block in reversed(self.blocks):
+            level = [(block.folder, statement) for kind in kinds for statement in block.by_kind.get(kind, ())]
             if level:
                 return level
         return []

@@ -1,34 +1,73 @@
 """Compiled cases: plain, frozen data with nothing left to look up.
 
+A `Case` is one unit: a case on one track and one arm. It is written as JSON and read back by evalkit.records.
+
 Paths are strings relative to the project's root, with `/`, so that equal projects in two places compile to equal data.
-`origin` is `file:line:column` of the statement, for messages; no key ever reads it.
+`origin` is `file:line:column` of the statement, `origins` that of each value; no key ever reads them. Fields that were
+added when results were already stored are marked as GROWN (digest.py).
 """
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal
 
-from attrs import frozen
+from attrs import field, frozen
+
+from evalkit.analysis.model_checks import (
+    Append,
+    ArgumentTest,
+    Call,
+    CallsSpec,
+    Check,
+    CheckSpec,
+    Command,
+    Each,
+    ExistsSpec,
+    GrepSpec,
+    HiddenTestsSpec,
+    Judge,
+    OutputTest,
+    PageSpec,
+    Pattern,
+    Put,
+    Run,
+    RunSpec,
+    ScoreSpec,
+    Silence,
+    SnapshotSpec,
+    Step,
+    StepsSpec,
+    TranscriptSpec,
+)
+from evalkit.digest import GROWN
 
 __all__ = [
-    "AgentConfig", "Append", "Case", "Check", "CheckSpec", "Command", "Each", "GrepSpec", "Judge", "Limits",
-    "ModelChoice", "Pattern", "Put", "Run", "RunSpec", "Scaffold", "Setup", "Skill", "SnapshotSpec", "Step",
-    "StepsSpec", "SuiteInfo", "Toolchain", "Wrong",
+    "AgentConfig", "Append", "ArgumentTest", "Arm", "Call", "CallsSpec", "Case", "Check", "CheckSpec", "Checkout",
+    "Command", "Each", "ExistsSpec", "GrepSpec", "Guidance", "HiddenTestsSpec", "Judge", "Limits", "ModelChoice",
+    "OutputTest", "PageSpec", "Pattern", "Put", "Run", "RunSpec", "Scaffold", "ScoreSpec", "Setup", "Silence",
+    "Skill", "SnapshotSpec", "Step", "StepsSpec", "SuiteInfo", "Tier", "Toolchain", "TranscriptSpec", "Wrong",
 ]
 
 
 @frozen
-class Command:
-    """A command as words with placeholders. Never a shell: what replaces a placeholder stays within its word."""
+class Checkout:
+    """A working copy of the program under test: from this environment variable where it is set, else at `path`.
 
-    words: tuple[str, ...]
-    limit: int
-    """Seconds of wall clock."""
+    `path` is relative to the project's root, may lead out of it, and may not be there. `build` runs in it.
+    """
+
+    variable: str | None
+    path: str
+    build: Command
+    origin: str
 
 
 @frozen
 class Toolchain:
-    """Pinned packages, and what they put into the environment. `{npm}` and `{pip}` are their folders."""
+    """Pinned packages, and what they put into the environment. `{npm}` and `{pip}` are their folders.
+
+    `apt`: packages that the system must have; they are not installed. `{checkout}` is the checkout's folder.
+    """
 
     name: str
     npm: tuple[str, ...] = ()
@@ -36,11 +75,13 @@ class Toolchain:
     programs: tuple[tuple[str, str], ...] = ()
     env: tuple[tuple[str, str], ...] = ()
     origin: str = ""
+    apt: tuple[str, ...] = field(default=(), metadata=GROWN)
+    checkout: Checkout | None = field(default=None, metadata=GROWN)
 
 
 @frozen
 class Scaffold:
-    """Either a command that makes `{workspace}`, or a folder that is copied."""
+    """Either a command that makes `{workspace}`, or a folder that is copied. Neither: the workspace starts empty."""
 
     command: Command | None
     folder: str | None
@@ -58,10 +99,21 @@ class Skill:
 
 
 @frozen
+class Guidance:
+    """A document for the system prompt. `without`: headings (`## …`) whose sections are left out."""
+
+    path: str
+    without: tuple[str, ...] = ()
+
+
+@frozen
 class Limits:
     turns: int = 80
     time: int = 1200
     """Seconds of wall clock."""
+    cost: float | None = field(default=None, metadata=GROWN)
+    """Dollars."""
+    tokens: int | None = field(default=None, metadata=GROWN)
 
 
 @frozen
@@ -74,16 +126,38 @@ class ModelChoice:
 
 @frozen
 class AgentConfig:
+    """The agent that a case selects, and how it is configured.
+
+    mcp: the file that configures its MCP servers; None: no server reaches it.
+    registry: `package.module:name` of the commands of agent `tools`; registry_command: an MCP server that has them.
+    system: the text of the system prompt; system_function: `package.module:name` of the function that builds it.
+    state: the file that the commands start from. command: the command line of agent `command`; limits.time holds for
+    it, not the command's own limit.
+    """
+
     name: str
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     suffix: str = ""
     env: tuple[tuple[str, str], ...] = ()
+    permissions: Literal["accept-edits", "skip"] = field(default="accept-edits", metadata=GROWN)
+    mcp: str | None = field(default=None, metadata=GROWN)
+    registry: str | None = field(default=None, metadata=GROWN)
+    registry_command: Command | None = field(default=None, metadata=GROWN)
+    system: str | None = field(default=None, metadata=GROWN)
+    system_function: str | None = field(default=None, metadata=GROWN)
+    state: str | None = field(default=None, metadata=GROWN)
+    command: Command | None = field(default=None, metadata=GROWN)
+    temperature: float | None = field(default=None, metadata=GROWN)
+    seed: int | None = field(default=None, metadata=GROWN)
 
 
 @frozen
 class Setup:
-    """What a trial's workspace is made from."""
+    """What a trial's workspace is made from, and what its agent is given to read.
+
+    answer: the file of the workspace that a single answer is written to.
+    """
 
     toolchains: tuple[Toolchain, ...]
     scaffold: Scaffold
@@ -91,95 +165,9 @@ class Setup:
     skills: tuple[Skill, ...]
     prewarm: tuple[Command, ...]
     caches: tuple[str, ...]
-
-
-# ---- checks ----
-@frozen
-class Pattern:
-    """A literal text or a regex (the `regex` package's dialect, multi-line; `flags` from i, s, x)."""
-
-    text: str
-    regex: bool = False
-    flags: str = ""
-
-
-@frozen
-class RunSpec:
-    command: Command
-
-
-@frozen
-class GrepSpec:
-    globs: tuple[str, ...]
-    expect: Literal["has", "lacks"]
-    patterns: tuple[Pattern, ...]
-
-
-@frozen
-class SnapshotSpec:
-    expect: Literal["has", "lacks"]
-    patterns: tuple[Pattern, ...]
-
-
-@frozen
-class Put:
-    source: str
-    target: str
-
-
-@frozen
-class Append:
-    target: str
-    text: str
-
-
-@frozen
-class Each:
-    glob: str
-    command: Command
-
-
-@frozen
-class Run:
-    command: Command
-
-
-Step: TypeAlias = Put | Append | Each | Run
-
-
-@frozen
-class StepsSpec:
-    """A `define check`, with its arguments put in."""
-
-    steps: tuple[Step, ...]
-
-
-CheckSpec: TypeAlias = RunSpec | GrepSpec | SnapshotSpec | StepsSpec
-
-
-@frozen
-class Check:
-    """`spec` is all that its grader reads of the case; the rest only decides where it counts and how it is shown."""
-
-    id: str
-    kind: str
-    spec: CheckSpec
-    lanes: tuple[str, ...]
-    advisory: bool
-    description: str
-    origin: str
-
-
-@frozen
-class Judge:
-    id: str
-    title: str
-    files: tuple[str, ...]
-    threshold: int | None
-    advisory: bool
-    criteria: tuple[str, ...]
-    context: tuple[str, ...]
-    origin: str
+    guidance: tuple[Guidance, ...] = field(default=(), metadata=GROWN)
+    contract: str | None = field(default=None, metadata=GROWN)
+    answer: str | None = field(default=None, metadata=GROWN)
 
 
 @frozen
@@ -193,15 +181,39 @@ class Wrong:
 
 
 @frozen
+class Tier:
+    """A group of cases. `requires`: what the schemas of the commands that its cases expect must be like."""
+
+    name: str
+    about: str
+    requires: Literal["schema flat", "confirmation", "read"] | None
+    origin: str
+
+
+@frozen
+class Arm:
+    """An arm as it was declared. `ablates`: it stands for one arm a section of a case's guidance, `NAME.SECTION`."""
+
+    name: str
+    about: str
+    ablates: bool
+    origin: str
+
+
+@frozen
 class SuiteInfo:
     name: str
     about: str
     folder: str
     origin: str
+    tiers: tuple[Tier, ...] = field(default=(), metadata=GROWN)
+    arms: tuple[Arm, ...] = field(default=(), metadata=GROWN)
 
 
 @frozen
 class Case:
+    """One unit. `track` and `arm` are None where the case has no tracks and its suite no arms."""
+
     name: str
     suite: SuiteInfo
     about: str
@@ -218,3 +230,31 @@ class Case:
     judges: tuple[Judge, ...]
     solution: str | None
     wrongs: tuple[Wrong, ...]
+    track: str | None = field(default=None, metadata=GROWN)
+    arm: str | None = field(default=None, metadata=GROWN)
+    tier: str | None = field(default=None, metadata=GROWN)
+    tags: tuple[str, ...] = field(default=(), metadata=GROWN)
+    trials: int | None = field(default=None, metadata=GROWN)
+    """Samples that the case asks for; None: one, or what the command line says."""
+    silenced: tuple[Silence, ...] = ()
+    origins: dict[str, str] = field(factory=dict, hash=False)
+    """The place that each value is from, by its path: `limits.turns`, `setup.skills.zig`, `checks.loop`,
+    `agent.allow.Read`. What nobody wrote, a default, has none."""
+
+    @property
+    def unit(self) -> str:
+        """Its name among all units of a project: `case`, `case@track`, `case+arm` or `case@track+arm`."""
+        track = "" if self.track is None else f"@{self.track}"
+        return f"{self.name}{track}" if self.arm is None else f"{self.name}{track}+{self.arm}"
+
+    @property
+    def temperature(self) -> float | None:
+        return self.agent.temperature
+
+    def skips(self, check: Check) -> str:
+        """Why a check does not count for this unit, in words; empty where it does. Lanes are not looked at."""
+        if check.tracks and self.track not in check.tracks:
+            return f"not graded on this track (only on {', '.join(check.tracks)})"
+        if check.arms and self.arm not in check.arms:
+            return f"not graded on this arm (only on {', '.join(check.arms)})"
+        return ""

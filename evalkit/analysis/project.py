@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from pathlib import Path
 
 from attrs import frozen
 
 from evalkit.analysis.files import relative
 from evalkit.analysis.model import Case, SuiteInfo
-from evalkit.analysis.resolve import resolve
+from evalkit.analysis.resolve import compile_units
 from evalkit.diagnostics import CaseErrors, Diagnostic
 from evalkit.errors import UserError
 from evalkit.syntax import nodes, parse, read_source
@@ -19,11 +20,16 @@ __all__ = ["Project", "load_project"]
 
 @frozen
 class Project:
-    """A compiled project: its root folder, and its cases and suites by name."""
+    """A compiled project: its root folder, its suites by name, and the units of its cases by the names of the cases."""
 
     root: Path
-    cases: dict[str, Case]
+    units: dict[str, tuple[Case, ...]]
     suites: dict[str, SuiteInfo]
+
+    @cached_property
+    def cases(self) -> dict[str, Case]:
+        """The first unit of each case."""
+        return {name: units[0] for name, units in self.units.items()}
 
     def cases_of(self, suite: str) -> list[Case]:
         return [case for case in self.cases.values() if case.suite.name == suite]
@@ -50,10 +56,10 @@ def load_project(root: Path, cases_folder: str = "cases") -> Project:
         files.append((path, file))
     if found:  # what a broken file declares is not known: names that miss would only be echoes of it
         raise CaseErrors(found)
-    cases, suites, found = resolve(root, files)
+    units, suites, found = compile_units(root, files)
     if found:
         raise CaseErrors(found)
-    return Project(root, cases, suites)
+    return Project(root, units, suites)
 
 
 def _case_files(folder: Path) -> list[Path]:

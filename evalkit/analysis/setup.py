@@ -1,125 +1,192 @@
-"""What a trial is set up from: the workspace's parts, the limits, the agent and the models of a case or a profile."""
+"""What a trial is set up from: the workspace's parts, the limits, and the models of a case or a profile."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from evalkit.analysis import model as m
-from evalkit.analysis.findings import Findings, Names
+from evalkit.analysis.findings import Names
+from evalkit.analysis.guidance import resolve_guidance
 from evalkit.analysis.levels import Levels
-from evalkit.analysis.suites import Suite
-from evalkit.analysis.values import Values
-from evalkit.diagnostics import did_you_mean
+from evalkit.analysis.scope import Scope
+from evalkit.diagnostics import Span
 from evalkit.syntax import nodes as n
 
-__all__ = ["AGENTS", "DEFAULT_JUDGE_MODEL", "DEFAULT_MODEL", "resolve_agent", "resolve_limits", "resolve_model",
-           "resolve_setup"]
-
-AGENTS = ("claude", "oracle", "nop")
-"""Agents that `use agent` may select."""
+__all__ = ["DEFAULT_JUDGE_MODEL", "DEFAULT_MODEL", "MAX_TRIALS", "has_scaffold", "resolve_limits", "resolve_model",
+           "resolve_setup", "resolve_trials"]
 
 DEFAULT_MODEL = m.ModelChoice(None, "anthropic/claude-sonnet-5")
 DEFAULT_JUDGE_MODEL = m.ModelChoice(None, "anthropic/claude-opus-4.8")
+MAX_TRIALS = 1000
+MAX_COST = 10_000
+"""Dollars that a trial may be allowed."""
 
 
-def resolve_setup(findings: Findings, suite: Suite, levels: Levels) -> m.Setup:
+def resolve_setup(scope: Scope) -> m.Setup:
     """The parts of a workspace. A scaffold without command and folder: there is none (the caller reports it)."""
-    values = Values(findings)
+    for toolchain in scope.suite.toolchains:
+        scope.origins[f"setup.toolchains.{toolchain.name}"] = toolchain.origin
     return m.Setup(
-        toolchains=suite.toolchains,
-        scaffold=_scaffold(values, suite, levels),
-        starter=next((suite.files.find(folder, starter.path.value, starter.path.span, "folder")
-                      for folder, starter in levels.innermost(n.Starter)), None),
-        skills=_skills(findings, suite, levels),
-        prewarm=tuple(values.command(command, (), prewarm.limit)
-                      for _, prewarm in levels.innermost(n.Prewarm) for command in prewarm.commands),
-        caches=tuple(values.within_workspace(path)
-                     for _, caches in levels.innermost(n.Caches) for path in caches.paths),
+        toolchains=scope.suite.toolchains,
+        scaffold=_scaffold(scope),
+        starter=_starter(scope),
+        skills=_skills(scope),
+        prewarm=_prewarm(scope),
+        caches=_caches(scope),
+        guidance=resolve_guidance(scope),
+        contract=_contract(scope),
+        answer=_answer(scope),
     )
 
 
-def _scaffold(values: Values, suite: Suite, levels: Levels) -> m.Scaffold:
-    for folder, scaffold in levels.innermost(n.ScaffoldRun, n.ScaffoldCopy):
-        origin = str(scaffold.span)
-        if isinstance(scaffold, n.ScaffoldRun):
-            return m.Scaffold(values.command(scaffold.command, ("workspace",), scaffold.limit), None, origin)
-        found = suite.files.find(folder, scaffold.path.value, scaffold.path.span, "folder")
-        return m.Scaffold(None, found, origin)
-    return m.Scaffold(None, None, "")
+# ---- the workspace ----
+def _scaffolds(levels: Levels) -> list[tuple[Path, n.ScaffoldRun | n.ScaffoldCopy | n.ScaffoldTemplate | n.Answer]]:
+    """The statements that say what a workspace starts from, the one that wins last."""
+    found: list[tuple[Path, n.ScaffoldRun | n.ScaffoldCopy | n.ScaffoldTemplate | n.Answer]] = []
+    for block in levels.blocks:
+        for kind in (n.ScaffoldRun, n.ScaffoldCopy, n.ScaffoldTemplate):
+            found += [(block.folder, statement) for statement in block.by_kind.get(kind, ())]
+        found += [(block.folder, answer) for answer in block.all(n.Answer) if answer.template is not None]
+    return found
 
 
-def _skills(findings: Findings, suite: Suite, levels: Levels) -> tuple[m.Skill, ...]:
+def has_scaffold(levels: Levels) -> bool:
+    return bool(_scaffolds(levels))
+
+
+def _scaffold(scope: Scope) -> m.Scaffold:
+    found = _scaffolds(scope.levels)
+    if not found:
+        return m.Scaffold(None, None, "")
+    folder, scaffold = found[-1]
+    origin = str(scaffold.span)
+    scope.origins["setup.scaffold"] = origin
+    if isinstance(scaffold, n.ScaffoldRun):
+        return m.Scaffold(scope.values.command(scaffold.command, ("workspace",), scaffold.limit), None, origin)
+    path = scaffold.template if isinstance(scaffold, n.Answer) else scaffold.path
+    assert path is not None  # only answers with one are scaffolds
+    return m.Scaffold(None, scope.suite.files.find(folder, path.value, path.span, "folder"), origin)
+
+
+def _starter(scope: Scope) -> str | None:
+    if (found := scope.levels.last(n.Starter)) is None:
+        return None
+    folder, starter = found
+    scope.note("setup.starter", starter.span)
+    return scope.suite.files.find(folder, starter.path.value, starter.path.span, "folder")
+
+
+def _skills(scope: Scope) -> tuple[m.Skill, ...]:
     skills: list[m.Skill] = []
-    names = Names(findings, "skill")
-    for folder, statement in levels.innermost(n.Skills, n.SkillsNone):
+    names = Names(scope.findings, "skill")
+    for folder, statement in scope.levels.innermost(n.Skills, n.SkillsNone):
+        scope.note("setup.skills", statement.span)
         if isinstance(statement, n.SkillsNone):
             continue
         command = None
         if statement.delivery == "by":
-            command = Values(findings).command(statement.value, ("skill",), None)
+            command = scope.values.command(statement.value, ("skill",), None)
         for name in statement.names:
             if names.add(name):
-                path = None if command else _skill_folder(findings, suite, folder, statement.value, name)
+                path = None if command else _skill_folder(scope, folder, statement.value, name)
+                scope.note(f"setup.skills.{name.value}", name.span)
                 skills.append(m.Skill(name.value, command, path, str(name.span)))
     return tuple(skills)
 
 
-def _skill_folder(findings: Findings, suite: Suite, base: Path, text: n.Str, name: n.Name) -> str | None:
-    path = suite.files.find(base, text.value, text.span, "folder")
+def _skill_folder(scope: Scope, base: Path, text: n.Str, name: n.Name) -> str | None:
+    path = scope.suite.files.find(base, text.value, text.span, "folder")
     if path is None:
         return None
     for candidate in (path, f"{path}/{name.value}"):
-        if (suite.files.root / candidate / "SKILL.md").is_file():
+        if (scope.suite.files.root / candidate / "SKILL.md").is_file():
             return candidate
-    findings.report("E040", f"there is no skill `{name.value}` in `{text.value}`", name.span,
-                    help=f"looked for {path}/SKILL.md and {path}/{name.value}/SKILL.md")
+    scope.report("E040", f"there is no skill `{name.value}` in `{text.value}`", name.span,
+                 help=f"looked for {path}/SKILL.md and {path}/{name.value}/SKILL.md")
     return None
 
 
-def resolve_limits(findings: Findings, levels: Levels) -> m.Limits:
-    turns, time = m.Limits().turns, m.Limits().time
-    for _, limits in levels.all(n.Limits):
+def _prewarm(scope: Scope) -> tuple[m.Command, ...]:
+    found: list[m.Command] = []
+    for _, prewarm in scope.levels.innermost(n.Prewarm, n.PrewarmNone):
+        scope.note("setup.prewarm", prewarm.span)
+        if isinstance(prewarm, n.Prewarm):
+            for command in prewarm.commands:
+                scope.note(f"setup.prewarm.{len(found)}", command.span)
+                found.append(scope.values.command(command, (), prewarm.limit))
+    return tuple(found)
+
+
+def _caches(scope: Scope) -> tuple[str, ...]:
+    found: list[str] = []
+    for _, caches in scope.levels.innermost(n.Caches, n.CachesNone):
+        scope.note("setup.caches", caches.span)
+        if isinstance(caches, n.Caches):
+            for path in caches.paths:
+                scope.note(f"setup.caches.{len(found)}", path.span)
+                found.append(scope.values.within_workspace(path))
+    return tuple(found)
+
+
+def _contract(scope: Scope) -> str | None:
+    if (found := scope.levels.last(n.Contract, n.ContractNone)) is None:
+        return None
+    folder, contract = found
+    scope.note("setup.contract", contract.span)
+    if isinstance(contract, n.ContractNone):
+        return None
+    return scope.suite.files.find(folder, contract.path.value, contract.path.span, "file")
+
+
+def _answer(scope: Scope) -> str | None:
+    if (found := scope.levels.last(n.Answer)) is None:
+        return None
+    _, answer = found
+    scope.note("setup.answer", answer.span)
+    return scope.values.within_workspace(answer.path)
+
+
+# ---- limits, trials, models ----
+def resolve_limits(scope: Scope) -> m.Limits:
+    turns, time, cost, tokens = m.Limits().turns, m.Limits().time, m.Limits().cost, m.Limits().tokens
+    for _, limits in scope.levels.all(n.Limits):
         if limits.turns is not None:
             turns = limits.turns.value
+            scope.note("limits.turns", limits.turns.span)
             if turns < 1:
-                findings.report("E053", "an agent has at least 1 turn", limits.turns.span)
+                scope.report("E053", "an agent has at least 1 turn", limits.turns.span)
         if limits.time is not None:
             time = limits.time.value
-    return m.Limits(turns, time)
+            scope.note("limits.time", limits.time.span)
+        if limits.cost is not None:
+            cost = float(limits.cost.value)
+            scope.note("limits.cost", limits.cost.span)
+            if not 0 < cost <= MAX_COST:
+                scope.report("E053", f"what a trial may cost is from $0.01 to ${MAX_COST:,}", limits.cost.span)
+        if limits.tokens is not None:
+            tokens = limits.tokens.value
+            scope.note("limits.tokens", limits.tokens.span)
+            if tokens < 1:
+                scope.report("E053", "an agent has at least 1 token", limits.tokens.span)
+    return m.Limits(turns, time, cost, tokens)
 
 
-def resolve_agent(findings: Findings, levels: Levels) -> m.AgentConfig:
-    """The agent that a case selects, with what its blocks of all levels say."""
-    name = "claude"
-    for _, use in levels.all(n.UseAgent):
-        name = _known_agent(findings, use.name)
-    allow: list[str] = []
-    deny: list[str] = []
-    suffix = ""
-    env: dict[str, str] = {}
-    for _, block in levels.all(n.Agent):
-        if _known_agent(findings, block.name) != name:
-            continue
-        for statement in block.body:
-            if isinstance(statement, n.Allow):
-                allow += [tool.value for tool in statement.tools]
-            elif isinstance(statement, n.Deny):
-                deny += [tool.value for tool in statement.tools]
-            elif isinstance(statement, n.Suffix):
-                suffix = statement.text.value
-            elif isinstance(statement, n.Env):
-                env[statement.name.value] = statement.value.value
-    return m.AgentConfig(name, tuple(dict.fromkeys(allow)), tuple(dict.fromkeys(deny)), suffix, tuple(env.items()))
+def resolve_trials(scope: Scope) -> int | None:
+    if (found := scope.levels.last(n.Trials)) is None:
+        return None
+    count = found[1].count
+    scope.note("trials", found[1].span)
+    scope.values.bounded(count, 1, MAX_TRIALS, "the number of trials")
+    return count.value
 
 
-def _known_agent(findings: Findings, name: n.Name) -> str:
-    if name.value not in AGENTS:
-        findings.report("E024", f"there is no agent `{name.value}`", name.span, help=did_you_mean(name.value, AGENTS))
-    return name.value
-
-
-def resolve_model(levels: Levels, role: str, default: m.ModelChoice) -> m.ModelChoice:
-    for _, statement in levels.all(n.Model):
+def resolve_model(scope: Scope, role: str, path: str, default: m.ModelChoice) -> m.ModelChoice:
+    chosen: tuple[m.ModelChoice, Span] | None = None
+    for _, statement in scope.levels.all(n.Model):
         if statement.role == role:
-            default = m.ModelChoice(statement.variable.value if statement.variable else None, statement.default.value)
-    return default
+            variable = scope.values.variable(statement.variable) if statement.variable else None
+            chosen = m.ModelChoice(variable, statement.default.value), statement.span
+    if chosen is None:
+        return default
+    scope.note(path, chosen[1])
+    return chosen[0]

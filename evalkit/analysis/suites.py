@@ -1,24 +1,27 @@
-"""The suites of a project: each with its profiles, its checks and its toolchains by name."""
+"""The suites of a project: each with its profiles, checks, toolchains, tiers and arms by name."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from evalkit.analysis import model as m
 from evalkit.analysis.files import Files, relative
 from evalkit.analysis.findings import Findings, Names
-from evalkit.analysis.levels import Levels, Statement
-from evalkit.analysis.values import Values
-from evalkit.diagnostics import Span, did_you_mean
+from evalkit.analysis.levels import Block, Level, Levels
+from evalkit.analysis.toolchains import resolve_toolchain
+from evalkit.analysis.twice import report_twice
+from evalkit.diagnostics import did_you_mean
 from evalkit.syntax import nodes as n
 
-__all__ = ["PRIMITIVES", "Suite", "index_suites", "report_twice"]
+__all__ = ["PRIMITIVES", "Suite", "index_suites"]
 
-PRIMITIVES = ("run", "grep", "snapshot")
+PRIMITIVES = ("run", "grep", "exists", "absent", "hidden-tests", "snapshot", "page", "transcript")
 """The checks that the language has itself."""
+TAKEN = (*PRIMITIVES, "calls", "score", "judge")
+"""Kinds of checks, which no check of a suite's own can have."""
 
 DEEPEST = 16
 """Profiles, each of which extends the next."""
@@ -35,6 +38,10 @@ class Suite:
     profiles: dict[str, n.Profile] = field(factory=dict)
     checks: dict[str, n.Define] = field(factory=dict)
     toolchains: tuple[m.Toolchain, ...] = ()
+    arms: dict[str, n.Arm] = field(factory=dict)
+    tracks: set[str] = field(factory=set)
+    """The names of the tracks of all its cases."""
+    _blocks: dict[int, Block] = field(factory=dict)
 
     def profile(self, name: n.Name, findings: Findings) -> n.Profile | None:
         """The profile of that name. None, and a report, where there is none."""
@@ -58,7 +65,13 @@ class Suite:
                 break
             chain.append(profile)
             profile = self.profile(profile.extends, findings) if profile.extends else None
-        return Levels(tuple((self.folder, body) for body in (self.node.body, *(p.body for p in reversed(chain)))))
+        return Levels((self._block("suite", self.node), *(self._block("profile", node) for node in reversed(chain))))
+
+    def _block(self, level: Level, node: n.Suite | n.Profile) -> Block:
+        """A block of the suite, which many cases share."""
+        if id(node) not in self._blocks:
+            self._blocks[id(node)] = Block.of(level, self.folder, node.body)
+        return self._blocks[id(node)]
 
 
 def index_suites(findings: Findings, root: Path, files: Iterable[tuple[Path, n.File]]) -> dict[Path, Suite]:
@@ -81,12 +94,14 @@ def index_suites(findings: Findings, root: Path, files: Iterable[tuple[Path, n.F
 
 
 def _index(findings: Findings, root: Path, folder: Path, node: n.Suite) -> Suite:
-    about = [statement.text.value for statement in node.body if isinstance(statement, n.About)]
-    info = m.SuiteInfo(node.name.value, "".join(about[-1:]), relative(folder, root), str(node.span))
+    abouts = [statement.text.value for statement in node.body if isinstance(statement, n.About)]
+    info = m.SuiteInfo(node.name.value, "".join(abouts[-1:]), relative(folder, root), str(node.span))
     suite = Suite(info, folder, node, Files(findings, root, folder))
     report_twice(findings, node.body)
-    profiles, checks, toolchains = (Names(findings, what) for what in ("profile", "check", "toolchain"))
+    profiles, checks, toolchains, tiers, arms = (
+        Names(findings, what) for what in ("profile", "check", "toolchain", "tier", "arm"))
     found: list[m.Toolchain] = []
+    levels: list[m.Tier] = []
     for statement in node.body:
         if isinstance(statement, n.Profile):
             profiles.reserve(statement.name, ("none", "agent"))
@@ -94,15 +109,31 @@ def _index(findings: Findings, root: Path, folder: Path, node: n.Suite) -> Suite
             suite.profiles.setdefault(statement.name.value, statement)
             report_twice(findings, statement.body)
         elif isinstance(statement, n.Define):
-            checks.reserve(statement.name, PRIMITIVES)
+            checks.reserve(statement.name, TAKEN)
             checks.add(statement.name)
             suite.checks.setdefault(statement.name.value, statement)
             _define(findings, statement)
         elif isinstance(statement, n.Toolchain):
             toolchains.add(statement.name)
-            found.append(_toolchain(findings, statement))
+            found.append(resolve_toolchain(findings, statement))
+        elif isinstance(statement, n.Tier):
+            tiers.add(statement.name)
+            about = statement.about.value if statement.about else ""
+            levels.append(m.Tier(statement.name.value, about, statement.requires, str(statement.span)))
+        elif isinstance(statement, n.Arm):
+            arms.reserve(statement.name, ("all",))
+            arms.add(statement.name)
+            suite.arms.setdefault(statement.name.value, statement)
+            report_twice(findings, statement.body)
     suite.toolchains = tuple(found)
+    suite.info = evolve(suite.info, tiers=tuple(levels), arms=tuple(_arm(arm) for arm in suite.arms.values()))
     return suite
+
+
+def _arm(node: n.Arm) -> m.Arm:
+    about = [statement.text.value for statement in node.body if isinstance(statement, n.About)]
+    ablates = any(isinstance(statement, n.Ablate) for statement in node.body)
+    return m.Arm(node.name.value, "".join(about[-1:]), ablates, str(node.span))
 
 
 def _define(findings: Findings, node: n.Define) -> None:
@@ -114,45 +145,3 @@ def _define(findings: Findings, node: n.Define) -> None:
     if not any(isinstance(step, n.StepRun | n.StepEach) for step in node.steps):
         findings.report("E032", f"check `{node.name.value}` runs nothing, so it cannot fail", node.name.span,
                         help='add a step `run "…"` or `each "FILES" run "…"`')
-
-
-def _toolchain(findings: Findings, node: n.Toolchain) -> m.Toolchain:
-    values = Values(findings)
-    npm: list[str] = []
-    pip: list[str] = []
-    programs: list[tuple[str, str]] = []
-    env: list[tuple[str, str]] = []
-    names = {n.Program: Names(findings, "program"), n.Env: Names(findings, "variable")}
-    for statement in node.body:
-        if isinstance(statement, n.Npm):
-            npm += [values.pin(pin, "@", 'a version: "name@1.2.3"') for pin in statement.pins]
-        elif isinstance(statement, n.Pip):
-            pip += [values.pin(pin, "==", 'a version: "name==1.2.3" or "name==1.*"') for pin in statement.pins]
-        else:
-            names[type(statement)].add(statement.name)
-            value = statement.path if isinstance(statement, n.Program) else statement.value
-            values.placeholders(value, ("npm", "pip", "toolchain"))
-            target = programs if isinstance(statement, n.Program) else env
-            target.append((statement.name.value, value.value))
-    return m.Toolchain(node.name.value, tuple(npm), tuple(pip), tuple(programs), tuple(env), str(node.span))
-
-
-_ONCE: tuple[tuple[type, ...], ...] = (
-    (n.About,), (n.Prompt,), (n.Starter,), (n.Solution,), (n.UseAgent,), (n.UseProfile, n.UseNone), (n.Limits,),
-    (n.ScaffoldRun, n.ScaffoldCopy))
-
-
-def report_twice(findings: Findings, body: Collection[Statement]) -> None:
-    """Report statements that may stand once in a block and stand twice."""
-    first: dict[object, Span] = {}
-    for statement in body:
-        key: object = statement.role if isinstance(statement, n.Model) else next(
-            (kinds for kinds in _ONCE if isinstance(statement, kinds)), None)
-        if key is not None and first.setdefault(key, statement.span) is not statement.span:
-            findings.report("E031", "this statement stands twice in one block", statement.span,
-                            help="keep one of them", notes=(("the first is here", first[key]),))
-    nothing = next((statement for statement in body if isinstance(statement, n.SkillsNone)), None)
-    some = next((statement for statement in body if isinstance(statement, n.Skills)), None)
-    if nothing and some:
-        findings.report("E031", "`skills none` stands beside other skills", nothing.span, help="keep one of them",
-                        notes=(("the others are here", some.span),))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
@@ -15,10 +16,12 @@ from evalkit.analysis.placeholders import expand, placeholders, substitute
 from evalkit.diagnostics import did_you_mean
 from evalkit.syntax import nodes as n
 
-__all__ = ["Values"]
+__all__ = ["Values", "is_function"]
 
 RUN_LIMIT = 600
 """Seconds that a command of a case may take where the case does not say."""
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_FUNCTION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
 _REGEX_FLAGS = {"i": regex.IGNORECASE, "s": regex.DOTALL, "x": regex.VERBOSE}
 
 
@@ -65,6 +68,32 @@ class Values:
                             help="quote as in a shell; to use a shell's own features write: sh -c '…'")
         return m.Command(tuple(substitute(word, arguments) for word in words),
                          RUN_LIMIT if limit is None else limit.value)
+
+    def variable(self, name: n.Name) -> str:
+        """The name of an environment variable."""
+        if not _VARIABLE.fullmatch(name.value):
+            self.report("E038", f"`{name.value}` cannot name an environment variable", name.span,
+                        help="letters, digits and `_`")
+        return name.value
+
+    def function(self, text: n.Str) -> str:
+        """`package.module:name`."""
+        if not is_function(text):
+            self.report("E053", f"`{text.value}` does not name a Python object", text.span,
+                        help='write it as "package.module:name"')
+        return text.value
+
+    def word(self, text: n.Str, what: str) -> str:
+        """A name of something outside, in one word."""
+        if not text.value or text.value.startswith("-") or any(char.isspace() for char in text.value) \
+                or not text.value.isprintable():
+            self.report("E053", f"`{text.value}` is not {what}", text.span)
+        return text.value
+
+    def bounded(self, number: n.Number | n.Real, low: float, high: float, what: str) -> None:
+        """Report a number that is not from `low` to `high`."""
+        if not low <= number.value <= high:
+            self.report("E053", f"{what} is from {low:,} to {high:,}", number.span)
 
     def within_workspace(self, text: n.Str, arguments: Mapping[str, str] | None = None) -> str:
         """A path within a workspace, with the arguments put in."""
@@ -122,3 +151,8 @@ class Values:
         if not name or not version or pin.value.startswith("-") or not pin.value.isprintable() or " " in pin.value:
             self.report("E052", f"`{pin.value}` is not pinned", pin.span, help=f"results depend on it: give {wanted}")
         return pin.value
+
+
+def is_function(text: n.Str) -> bool:
+    """Whether a quoted string reads as `package.module:name`."""
+    return not text.block and _FUNCTION.fullmatch(text.value) is not None

@@ -406,7 +406,10 @@ class Suite:
 class Track:
     name: Name
     body: tuple[
-        About | Agent | UseProfile | UseNone | UseAgent | Model | Setup | Graded | Expect | Never | Silence, ...]
+        About | Agent | UseProfile | UseNone | UseAgent | Model | Setup | Graded | Expect | Never | Solution | Wrong
+        | Silence,
+        ...,
+    ]
     span: Span
 
 

@@ -1,0 +1,262 @@
+"""Compiled checks and judges: plain, frozen data.
+
+A check's `spec` says what it looks for. Each class of spec has its own `type`, so that data which was written as JSON
+is read back as the class that it was.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from attrs import field, frozen
+
+from evalkit.digest import GROWN
+
+__all__ = [
+    "Append", "ArgumentTest", "Call", "CallsSpec", "Check", "CheckSpec", "Command", "Each", "ExistsSpec", "GrepSpec",
+    "HiddenTestsSpec", "Judge", "OutputTest", "PageSpec", "Pattern", "Put", "Run", "RunSpec", "ScoreSpec", "Silence",
+    "SnapshotSpec", "Step", "StepsSpec", "TranscriptSpec",
+]
+
+
+@frozen
+class Command:
+    """A command as words with placeholders. Never a shell: what replaces a placeholder stays within its word."""
+
+    words: tuple[str, ...]
+    limit: int
+    """Seconds of wall clock."""
+
+
+@frozen
+class Pattern:
+    """A literal text or a regex (the `regex` package's dialect, multi-line; `flags` from i, s, x)."""
+
+    text: str
+    regex: bool = False
+    flags: str = ""
+
+
+@frozen
+class Silence:
+    """A finding of the linter that is meant so: its code, and why."""
+
+    code: str
+    reason: str
+    origin: str
+
+
+# ---- specs ----
+@frozen
+class OutputTest:
+    """What a command's output (both streams) must have or lack."""
+
+    expect: Literal["has", "lacks"]
+    patterns: tuple[Pattern, ...]
+
+
+@frozen
+class RunSpec:
+    command: Command
+    exit: int = field(default=0, metadata=GROWN)
+    outputs: tuple[OutputTest, ...] = field(default=(), metadata=GROWN)
+    type: Literal["run"] = field(default="run", metadata=GROWN)
+
+
+@frozen
+class GrepSpec:
+    globs: tuple[str, ...]
+    expect: Literal["has", "lacks"]
+    patterns: tuple[Pattern, ...]
+    type: Literal["grep"] = field(default="grep", metadata=GROWN)
+
+
+@frozen
+class ExistsSpec:
+    """`exists`: each glob matches a file; `absent`: none does."""
+
+    globs: tuple[str, ...]
+    expect: Literal["exists", "absent"]
+    type: Literal["exists"] = "exists"
+
+
+@frozen
+class HiddenTestsSpec:
+    """Tests that are put into the copy when the agent is done. `path`: a file or folder of the project.
+
+    `command` has `{report}`, the file that it writes its results to, and `{workspace}`.
+    """
+
+    path: str
+    command: Command
+    type: Literal["hidden-tests"] = "hidden-tests"
+
+
+@frozen
+class SnapshotSpec:
+    """`one_line`: all patterns are found in one line of the snapshot."""
+
+    expect: Literal["has", "lacks"]
+    patterns: tuple[Pattern, ...]
+    one_line: bool = field(default=False, metadata=GROWN)
+    type: Literal["snapshot"] = field(default="snapshot", metadata=GROWN)
+
+
+@frozen
+class PageSpec:
+    """A page of the workspace that a browser loads without an uncaught error or a failed request."""
+
+    path: str
+    type: Literal["page"] = "page"
+
+
+@frozen
+class TranscriptSpec:
+    """What the agent did, or must not have done."""
+
+    expect: Literal["has", "lacks"]
+    patterns: tuple[Pattern, ...]
+    type: Literal["transcript"] = "transcript"
+
+
+@frozen(hash=False)
+class ArgumentTest:
+    """One argument of a call. `values`, as JSON has them:
+
+    `is`: the value; `one of`: the values it may have; a comparison: the number; `in`: the lowest and the highest
+    number; `type`: the name of a JSON type.
+    """
+
+    key: str
+    test: Literal["is", "one of", "in", "type", ">", ">=", "<", "<=", "=="]
+    values: tuple[Any, ...]
+
+
+@frozen
+class Call:
+    """A command, with tests of some of its arguments. Arguments that have none may be anything, or missing."""
+
+    name: str
+    arguments: tuple[ArgumentTest, ...] = ()
+    origin: str = ""
+
+
+@frozen
+class CallsSpec:
+    """The commands that an agent calls.
+
+    `sequences`, one for each `expect`: each is a subsequence, in order, of the actual calls. `never`: names that no
+    call may have.
+    """
+
+    sequences: tuple[tuple[Call, ...], ...]
+    never: tuple[str, ...]
+    type: Literal["calls"] = "calls"
+
+
+@frozen
+class ScoreSpec:
+    """An answer's source, which is read and never run: the score is the mean of the parts that are given, 0 to 1.
+
+    `answer`: the file, relative to the workspace. `parses`: a command with `{answer}`. `threshold` is the score from
+    which it passes; without one it decides nothing.
+    """
+
+    answer: str
+    language: Literal["javascript", "typescript", "python"]
+    imports: tuple[str, ...]
+    apis: tuple[str, ...]
+    forbid: tuple[Pattern, ...]
+    parses: Command | None
+    threshold: float | None
+    type: Literal["score"] = "score"
+
+
+# ---- checks of the suite's own ----
+@frozen
+class Put:
+    source: str
+    target: str
+    type: Literal["put"] = field(default="put", metadata=GROWN)
+
+
+@frozen
+class Append:
+    target: str
+    text: str
+    type: Literal["append"] = field(default="append", metadata=GROWN)
+
+
+@frozen
+class Each:
+    glob: str
+    command: Command
+    type: Literal["each"] = field(default="each", metadata=GROWN)
+
+
+@frozen
+class Run:
+    command: Command
+    type: Literal["run"] = field(default="run", metadata=GROWN)
+
+
+Step: TypeAlias = Put | Append | Each | Run
+
+
+@frozen
+class StepsSpec:
+    """A `define check`, with its arguments put in."""
+
+    steps: tuple[Step, ...]
+    type: Literal["steps"] = field(default="steps", metadata=GROWN)
+
+
+CheckSpec: TypeAlias = (
+    RunSpec | GrepSpec | ExistsSpec | HiddenTestsSpec | SnapshotSpec | PageSpec | TranscriptSpec | CallsSpec
+    | ScoreSpec | StepsSpec)
+
+
+# ---- checks and judges ----
+@frozen
+class Check:
+    """`spec` is all that its grader reads of the case; the rest only decides where it counts and how it is shown.
+
+    `lanes`, `arms` and `tracks`: where it counts; everywhere if there are none. A check of a unit's other track or
+    arm is part of the unit, to be told as skipped: see `Case.skips`.
+    """
+
+    id: str
+    kind: str
+    spec: CheckSpec
+    lanes: tuple[str, ...]
+    advisory: bool
+    description: str
+    origin: str
+    arms: tuple[str, ...] = field(default=(), metadata=GROWN)
+    tracks: tuple[str, ...] = field(default=(), metadata=GROWN)
+    weight: float = field(default=1.0, metadata=GROWN)
+    silenced: tuple[Silence, ...] = ()
+
+
+@frozen
+class Judge:
+    """`models`: judge instead of the case's `judge_model`, each with so many `votes`.
+
+    `direction`: whether a score of at least `threshold` passes, or one of at most that. `most_bytes` of the files are
+    shown.
+    """
+
+    id: str
+    title: str
+    files: tuple[str, ...]
+    threshold: int | None
+    advisory: bool
+    criteria: tuple[str, ...]
+    context: tuple[str, ...]
+    origin: str
+    most_bytes: int | None = field(default=None, metadata=GROWN)
+    models: tuple[str, ...] = field(default=(), metadata=GROWN)
+    votes: int = field(default=1, metadata=GROWN)
+    direction: Literal["higher", "lower"] = field(default="higher", metadata=GROWN)
+    temperature: float | None = field(default=None, metadata=GROWN)
+    silenced: tuple[Silence, ...] = ()
