@@ -5,24 +5,35 @@ from __future__ import annotations
 import platform
 import time
 
-from evalkit.analysis.model import Case, Check, CheckSpec, GrepSpec, RunSpec, SnapshotSpec
+from evalkit.analysis.model import (
+    Case,
+    Check,
+    CheckSpec,
+    ExistsSpec,
+    GrepSpec,
+    HiddenTestsSpec,
+    RunSpec,
+    SnapshotSpec,
+    StepsSpec,
+)
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
-from evalkit.grade import grep, run
+from evalkit.grade import exists, grep, hidden_tests, run
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.verdict import Grade, Verdict, could_not_tell
 from evalkit.plan.keys import Inputs
 
 __all__ = ["grade_check", "grader_version", "lane_names"]
 
-_SNAPSHOT_VERSION = "snapshot 0"
+_VERSIONS: dict[type[CheckSpec], str] = {
+    GrepSpec: grep.VERSION, ExistsSpec: exists.VERSION, HiddenTestsSpec: hidden_tests.VERSION, RunSpec: run.VERSION,
+    StepsSpec: run.VERSION, SnapshotSpec: "snapshot 0",
+}
 
 
 def grader_version(spec: CheckSpec) -> str:
     """The version of the code that grades such a check: part of its key."""
-    if isinstance(spec, GrepSpec):
-        return grep.VERSION
-    return _SNAPSHOT_VERSION if isinstance(spec, SnapshotSpec) else run.VERSION
+    return _VERSIONS.get(type(spec), "none")
 
 
 def lane_names(lane: str) -> set[str]:
@@ -34,7 +45,9 @@ def lane_names(lane: str) -> set[str]:
 def grade_check(case: Case, check: Check, tree: FinalTree, inputs: Inputs, lane: str) -> Grade:
     """Grade; never raises for what the agent left behind."""
     began = time.monotonic()
-    if check.lanes and not lane_names(lane) & set(check.lanes):
+    if skipped := case.skips(check):
+        verdict = Verdict("skipped", skipped)
+    elif check.lanes and not lane_names(lane) & set(check.lanes):
         verdict = Verdict("skipped", f"not graded on the {lane} lane (only on {', '.join(check.lanes)})")
     else:
         try:
@@ -45,10 +58,18 @@ def grade_check(case: Case, check: Check, tree: FinalTree, inputs: Inputs, lane:
 
 
 def _grade(case: Case, spec: CheckSpec, tree: FinalTree) -> Verdict:
-    if isinstance(spec, GrepSpec):
-        return grep.grade_grep(spec, tree)
-    if isinstance(spec, SnapshotSpec):
-        return Verdict("skipped", "the local lane has no live checks: they need the sandbox lane")
-    if isinstance(spec, RunSpec):
-        return run.grade_run(spec, tree, case.setup.toolchains)
-    return run.grade_steps(spec, tree, case.setup.toolchains)
+    toolchains = case.setup.toolchains
+    match spec:
+        case GrepSpec():
+            return grep.grade_grep(spec, tree)
+        case ExistsSpec():
+            return exists.grade_exists(spec, tree)
+        case RunSpec():
+            return run.grade_run(spec, tree, toolchains)
+        case StepsSpec():
+            return run.grade_steps(spec, tree, toolchains)
+        case HiddenTestsSpec():
+            return hidden_tests.grade_hidden_tests(spec, tree, toolchains)
+        case SnapshotSpec():
+            return Verdict("skipped", "the local lane has no live checks: they need the sandbox lane")
+    return Verdict("error", "this evalkit compiles such a check, but has no grader for it yet")

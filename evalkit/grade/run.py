@@ -18,18 +18,19 @@ from pathlib import Path
 from attrs import field, frozen
 
 from evalkit.analysis.globs import matching
-from evalkit.analysis.model import Append, Command, Each, Put, Run, RunSpec, Step, StepsSpec, Toolchain
+from evalkit.analysis.model import Append, Command, Each, OutputTest, Put, Run, RunSpec, Step, StepsSpec, Toolchain
 from evalkit.analysis.placeholders import expand_all
 from evalkit.errors import HarnessError
 from evalkit.execute.overlay import lay_over
 from evalkit.execute.process import ProgramMissing, run
 from evalkit.grade.evidence import excerpt, plain
 from evalkit.grade.final_tree import Copy, FinalTree
+from evalkit.grade.search import TOTAL_LIMIT, search
 from evalkit.grade.verdict import Verdict
 
-__all__ = ["VERSION", "grade_run", "grade_steps"]
+__all__ = ["VERSION", "CheckInCopy", "grade_run", "grade_steps"]
 
-VERSION = "run 2"
+VERSION = "run 3"
 _READ = 1_000_000
 """Bytes of a command's output that are looked at for evidence: the first and the last half of it."""
 _OURS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE})
@@ -37,14 +38,19 @@ _OURS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMF
 
 
 def grade_run(spec: RunSpec, tree: FinalTree, toolchains: tuple[Toolchain, ...]) -> Verdict:
-    """The command ends with status 0 within its limit."""
-    return grade_steps(StepsSpec((Run(spec.command),)), tree, toolchains)
+    """The command ends with its status within its limit, and what it prints has and lacks what the case says."""
+    with tree.copy(toolchains) as copy:
+        check = CheckInCopy(tree, copy)
+        verdict = check.command(spec.command, {}, spec.command.limit, wanted=spec.exit)
+        if verdict is None:
+            verdict = check.output(spec.outputs)
+    return verdict or Verdict("pass", check.said[0], "\n".join(check.said))
 
 
 def grade_steps(spec: StepsSpec, tree: FinalTree, toolchains: tuple[Toolchain, ...]) -> Verdict:
     """Every step succeeds, in order, in one copy; the first that does not is the verdict."""
     with tree.copy(toolchains) as copy:
-        check = _Check(tree, copy)
+        check = CheckInCopy(tree, copy)
         for step in spec.steps:
             verdict = check.step(step)
             if verdict is not None:
@@ -53,7 +59,7 @@ def grade_steps(spec: StepsSpec, tree: FinalTree, toolchains: tuple[Toolchain, .
 
 
 @frozen
-class _Check:
+class CheckInCopy:
     """One check at work. said: a line for each thing that went well. Its methods return a verdict to end the check."""
 
     tree: FinalTree
@@ -64,11 +70,11 @@ class _Check:
         if self.copy.tree.is_symlink() or not self.copy.tree.is_dir():
             return Verdict("fail", "an earlier step of the check removed the workspace")
         if isinstance(step, Put):
-            return self._put(step)
+            return self.put(step)
         if isinstance(step, Append):
             return self._append(step)
         if isinstance(step, Run):
-            return self._command(step.command, {}, step.command.limit)
+            return self.command(step.command, {}, step.command.limit)
         return self._each(step)
 
     def _each(self, step: Each) -> Verdict | None:
@@ -78,26 +84,26 @@ class _Check:
             return Verdict("fail", f"no file matches {step.glob}")
         deadline = time.monotonic() + step.command.limit
         for name in names:
-            verdict = self._command(step.command, {"file": _argument(name)}, max(0.1, deadline - time.monotonic()))
+            verdict = self.command(step.command, {"file": _argument(name)}, max(0.1, deadline - time.monotonic()))
             if verdict is not None:
                 return verdict
         self.said.append(f"{len(names)} file{'' if len(names) == 1 else 's'} of {step.glob}")
         return None
 
-    def _command(self, command: Command, values: dict[str, str], limit: float) -> Verdict | None:
+    def command(self, command: Command, values: dict[str, str], limit: float, *, wanted: int = 0) -> Verdict | None:
+        """Run a command; a verdict unless it ends with the wanted status."""
         tree = self.copy.tree
         argv = expand_all(command.words, {**values, "workspace": str(tree)})
         line = plain(shlex.join(expand_all(command.words, {**values, "workspace": "."})))
-        log = self.copy.scratch / "check.log"
-        log.unlink(missing_ok=True)
+        self._log.unlink(missing_ok=True)
         try:
-            finished = run(argv, cwd=tree, env=self.copy.env, limit=limit, log=log, tick=self.tree.session.tick)
+            finished = run(argv, cwd=tree, env=self.copy.env, limit=limit, log=self._log, tick=self.tree.session.tick)
         except ProgramMissing as error:
             if _in_workspace(argv[0], tree):
                 return Verdict("fail", f"`{line}` cannot start", plain(error.message))
             return Verdict("error", f"`{plain(argv[0])}` is not installed", plain(error.message))
-        if finished.ok:
-            self.said.append(f"`{line}` exited with 0")
+        if finished.exit_code == wanted and not finished.ended_by:
+            self.said.append(f"`{line}` exited with {wanted}")
             return None
         if finished.ended_by.startswith("time"):
             how = f"was ended by its time limit of {command.limit} s" + (" for all files" if "file" in values else "")
@@ -106,19 +112,37 @@ class _Check:
         elif finished.exit_code < 0:
             how = f"died of {_signal_name(-finished.exit_code)}"
         else:
-            how = f"exited with {finished.exit_code}"
-        return Verdict("fail", f"`{line}` {how}", excerpt(self._output(log)) or "it printed nothing")
+            how = f"exited with {finished.exit_code}" + (f", not with {wanted}" if wanted else "")
+        return Verdict("fail", f"`{line}` {how}", excerpt(self.printed()) or "it printed nothing")
 
-    def _output(self, log: Path) -> str:
-        """What a command printed, without keys and without this machine's places, which say little at great length."""
+    def output(self, tests: tuple[OutputTest, ...]) -> Verdict | None:
+        """Look for patterns in what the last command printed; a verdict where one is amiss."""
+        deadline = time.monotonic() + TOTAL_LIMIT
+        text = {"its output": self.printed().replace("\r\n", "\n")}
+        for test in tests:
+            for pattern in test.patterns:
+                finding = search(pattern, text, deadline, what="output")
+                if finding.outcome != ("found" if test.expect == "has" else "not found"):
+                    summary = "its output lacks what it should have" if test.expect == "has" else \
+                        "its output has what it should lack"
+                    return Verdict("fail", summary, f"{finding.told}\n{excerpt(self.printed())}")
+                self.said.append(finding.told)
+        return None
+
+    @property
+    def _log(self) -> Path:
+        return self.copy.scratch / "check.log"
+
+    def printed(self) -> str:
+        """What the last command printed, without keys and without this machine's places, which say little at length."""
         session = self.tree.session
-        text = session.redactor.text(_ends(log, _READ))
+        text = session.redactor.text(_ends(self._log, _READ))
         for place, said in ((self.copy.tree, "."), (self.copy.env["HOME"], "~"), (self.copy.scratch, "…"),
                             (session.places.cache, "…")):
             text = text.replace(str(place), said)
         return text
 
-    def _put(self, step: Put) -> Verdict | None:
+    def put(self, step: Put) -> Verdict | None:
         source = self.tree.session.root / step.source
         if not source.exists():
             raise HarnessError(f"{step.source} is gone", hint="the check puts it into the workspace")

@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 
 from evalkit.analysis.model import GrepSpec, Pattern
-from evalkit.grade import grep
+from evalkit.grade import grep, search
 from evalkit.grade.verdict import Verdict
 from tests.unit.grade.trees import final_tree
 
@@ -80,7 +80,7 @@ def test_binary_files_are_searched(tmp_path: Path) -> None:
 def test_a_catastrophic_match_is_a_fail(tmp_path: Path, text: str, expect: Literal["has", "lacks"],
                                         monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is made to hang a pattern ends within the limit, as a fail for both kinds."""
-    monkeypatch.setattr(grep, "MATCH_LIMIT", 0.2)
+    monkeypatch.setattr(search, "MATCH_LIMIT", 0.2)
     began = time.monotonic()
     got = graded(tmp_path, {"a": "x" * 5_000 + "a" * 5_000 + "!"}, expect, Pattern(text, True), "x")
     assert time.monotonic() - began < 3
@@ -92,6 +92,7 @@ def test_a_catastrophic_match_is_a_fail(tmp_path: Path, text: str, expect: Liter
 def test_many_slow_files_end_at_the_total_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many files and patterns there are, a check ends."""
     monkeypatch.setattr(grep, "TOTAL_LIMIT", 0.5)
+    monkeypatch.setattr(search, "TOTAL_LIMIT", 0.5)
     slow = "a" * 5_000 + "!"
     began = time.monotonic()
     got = graded(tmp_path, {f"f{number}": slow for number in range(50)}, "lacks",

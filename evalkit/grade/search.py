@@ -1,0 +1,79 @@
+"""Patterns over texts that an agent decides on: no text can make a search go on for long."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+import regex
+from attrs import frozen
+
+from evalkit.analysis.model import Pattern
+from evalkit.grade.evidence import plain
+
+__all__ = ["TOTAL_LIMIT", "Finding", "search"]
+
+MATCH_LIMIT = 2.0
+"""Seconds for one pattern on one text."""
+TOTAL_LIMIT = 60.0
+"""Seconds for a check."""
+_FLAGS = {"i": regex.IGNORECASE, "s": regex.DOTALL, "x": regex.VERBOSE}
+_SHOWN, _BEFORE = 200, 80
+"""Characters of a line that holds a match, and how many of them at most stand before the match."""
+
+_Find: TypeAlias = Callable[[str, float], int | None]
+"""(text, seconds) -> the offset of the first match. Raises TimeoutError."""
+
+
+@frozen
+class Finding:
+    """What one pattern came to, and where it was found or why it took too long."""
+
+    outcome: Literal["found", "not found", "took too long"]
+    told: str
+
+
+def search(pattern: Pattern, texts: dict[str, str], deadline: float, *, what: str = "file") -> Finding:
+    """Look for a pattern in named texts until a deadline (of time.monotonic). `what`: what a text is called."""
+    said = plain(f"/{pattern.text}/{pattern.flags}" if pattern.regex else f'"{pattern.text}"')
+    find = _finder(pattern)
+    for name, text in texts.items():
+        left = deadline - time.monotonic()
+        try:
+            if left <= 0:
+                raise TimeoutError
+            at = find(text, min(MATCH_LIMIT, left))
+        except TimeoutError:
+            limit = f"matching {plain(name)} took longer than {MATCH_LIMIT:g} s" if left > MATCH_LIMIT else \
+                f"the check took longer than {TOTAL_LIMIT:g} s"
+            return Finding("took too long",
+                            f"{said}: {limit}: counted as a fail, since the file decides how long it takes")
+        if at is not None:
+            return Finding("found", f"{said}: {plain(name)}:{text.count(chr(10), 0, at) + 1}: {_around(text, at)}")
+    return Finding("not found", f"{said}: not found in {len(texts)} {what}{'' if len(texts) == 1 else 's'}")
+
+
+def _finder(pattern: Pattern) -> _Find:
+    if not pattern.regex:
+        return lambda text, _: None if (at := text.find(pattern.text)) < 0 else at
+    flags = regex.MULTILINE
+    for flag in pattern.flags:
+        flags |= _FLAGS[flag]
+    compiled = regex.compile(pattern.text, flags)
+
+    def find(text: str, limit: float) -> int | None:
+        match = compiled.search(text, timeout=limit)
+        return None if match is None else match.start()
+
+    return find
+
+
+def _around(text: str, at: int) -> str:
+    """The line of a match; of a long one, the part around the match."""
+    start = text.rfind("\n", 0, at) + 1
+    end = text.find("\n", at)
+    end = len(text) if end < 0 else end
+    first = start if end - start <= _SHOWN else max(start, at - _BEFORE)
+    shown = plain(text[first : min(end, first + _SHOWN)].strip())
+    return f"{'…' if first > start else ''}{shown}{'…' if end > first + _SHOWN else ''}"
