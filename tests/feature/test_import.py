@@ -167,6 +167,11 @@ def test_native_evals_come_back(here: Path) -> None:
         (left.spec.globs, left.spec.expect, left.spec.patterns[0].text, left.spec.patterns[0].regex)
     assert ["role=list", 'name="(Lend|Give)"'] == [pattern.text for pattern in live.spec.patterns]
     assert ("macos-local",) == live.lanes
+    units = {unit.track: unit for unit in load_project(here).units["two-ways"]}
+    assert {"ts": "cases/native-evals/two-ways/starter-ts", "zig": "cases/native-evals/two-ways/starter-zig"} == \
+        {track: unit.setup.starter for track, unit in units.items()}
+    assert {"ts": ["own-tests", "ts-harness"], "zig": ["own-tests", "zig-harness"]} == \
+        {track: [check.id for check in unit.checks] for track, unit in units.items()}
     judge = shelf.judges[0]
     assert ("craft", ("src/main.zig",), 7, False, ("Lending is one message.", 'Says "why".')) == \
         (judge.title, judge.files, judge.threshold, judge.advisory, judge.criteria)
@@ -191,6 +196,12 @@ def test_guidance_evals_come_back(here: Path) -> None:
     assert GUIDANCE["evals/tasks/throw-ball/prompt.md"] == case.prompt
     score = next(check.spec for check in case.checks if check.id == "code")
     assert (tuple(spec["expected_imports"]), tuple(spec["expected_apis"])) == (score.imports, score.apis)
+    assert ["from ['\"]https?:", r"\Aeval"] == [pattern.text for pattern in score.forbid]
+    assert (spec["edit_file"], "javascript") == (score.answer, score.language)
+    home = "cases/guidance-evals"
+    assert f"{home}/{spec['template']}" == case.setup.scaffold.folder
+    assert [f"{home}/skills/{spec['skill']}/SKILL.md", f"{home}/references/{spec['reference_files'][0]}"] == \
+        [guidance.path for guidance in case.setup.guidance]
 
 
 def test_commands_come_back(here: Path) -> None:
@@ -198,5 +209,11 @@ def test_commands_come_back(here: Path) -> None:
     main(["import", "commands", "../commands"])
     cases = compiled(here)
     assert {case["id"]: case["prompt"] for case in COMMANDS} == {name: case.prompt for name, case in cases.items()}
-    assert {case["id"]: case.get("tier") or "" for case in COMMANDS} == \
-        {name: getattr(case, "tier", None) or "" for name, case in cases.items()}
+    assert {case["id"]: case.get("tier") for case in COMMANDS} == {name: case.tier for name, case in cases.items()}
+    for source in COMMANDS:
+        spec: Any = cases[source["id"]].checks[0].spec
+        calls = [{"name": call.name, "args": {test.key: test.values[0] for test in call.arguments}}
+                 for sequence in spec.sequences for call in sequence]
+        never = source.get("never", ())
+        assert [{"args": {}, **call} for call in source.get("expect", [])] == calls
+        assert ((never,) if isinstance(never, str) else tuple(never)) == spec.never
