@@ -106,7 +106,7 @@ def _print(project: Project, suites: Sequence[SuiteInfo], cases: Sequence[Case])
 def _row(project: Project, case: Case) -> tuple[str, ...]:
     units = [unit.removeprefix(case.name) for unit in units_of(project, case)]
     return (case.name, _graded(case), " ".join(unit for unit in units if unit),
-            " ".join(f"#{tag}" for tag in _tags(case)), one_line(case.about))
+            " ".join(f"#{tag}" for tag in case.tags), one_line(case.about))
 
 
 def _graded(case: Case) -> str:
@@ -117,15 +117,11 @@ def _graded(case: Case) -> str:
 # ---- for programs ----
 def _data(project: Project, case: Case) -> dict[str, Any]:
     return {
-        "name": case.name, "suite": case.suite.name, "about": " ".join(case.about.split()), "tags": list(_tags(case)),
+        "name": case.name, "suite": case.suite.name, "about": " ".join(case.about.split()), "tags": list(case.tags),
         "origin": case.origin, "units": [*units_of(project, case)], "checks": [check.id for check in case.checks],
         "judges": [judge.id for judge in case.judges], "solution": case.solution is not None,
         "wrong": [wrong.name for wrong in case.wrongs],
     }
-
-
-def _tags(case: Case) -> tuple[str, ...]:
-    return tuple(getattr(case, "tags", ()))
 
 
 # ---- the catalogue ----
@@ -133,7 +129,7 @@ def catalogue(project: Project, suite: SuiteInfo) -> str:
     """The catalogue of a suite's cases in Markdown."""
     cases = sorted(project.cases_of(suite.name), key=lambda case: case.name)
     rows = [(f"[{case.name}]({_link(suite, case)})", _cell(case.about), _units_cell(project, case), _graded(case),
-             _answers(case), ", ".join(_tags(case))) for case in cases]
+             _answers(case), ", ".join(case.tags)) for case in cases]
     heads = ("Case", "What it is about", "Tracks and arms", "Graded by", "Proven by", "Tags")
     used = [index for index in range(len(heads)) if index == 0 or any(row[index] for row in rows)]
     table = [[heads[index] for index in used], ["---"] * len(used), *([row[index] for index in used] for row in rows)]

@@ -67,4 +67,4 @@ def _declares(folder: Path) -> bool:
 
 def units_of(project: Project, case: Case) -> dict[str, Case]:
     """The compiled units of a case, one for each track and arm, by their names."""
-    return {case.name: case}
+    return {unit.unit: unit for unit in project.units[case.name]}

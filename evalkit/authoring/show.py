@@ -39,8 +39,10 @@ Where a case has several units, each is shown. `default`: nobody says it, it is 
 """
 _LEFT_OUT = {"origin", "origins", "name", "id", "kind", "type", "code"}
 """Fields that are told elsewhere: in the heading of what they belong to, or at the right."""
-_DERIVED = {"folder", "track", "arm"}
+_DERIVED = {"folder"}
 """Fields that a case has by where it stands."""
+_ONE_EACH = {"criteria", "context", "prewarm", "sequences"}
+"""Lists of sentences and commands: a comma between them would be taken for a part of one."""
 _NARROWEST = 30
 _WIDTH = 140
 """Of a page that is no terminal's."""
@@ -111,12 +113,12 @@ class Row:
 
 def rows(unit: m.Case) -> Iterator[Row]:
     """All that a unit says, in the order of its fields. Empty fields that nobody wrote are left out."""
-    origins: Mapping[str, str] = getattr(unit, "origins", {})
-    yield from _Walk(origins).fields(unit, "", 0, "")
+    yield from _Walk(unit, unit.origins).fields(unit, "", 0, "")
 
 
 @frozen
 class _Walk:
+    unit: m.Case
     origins: Mapping[str, str]
 
     def fields(self, value: Any, path: str, depth: int, inherited: str) -> Iterator[Row]:
@@ -149,14 +151,16 @@ class _Walk:
         texts = [_text(value, path) for value in values]
         if None in texts:
             yield Row(depth, name, "", "")
-            for value in values:
+            for index, value in enumerate(values):
                 title = _title(value)
-                own = _origin(value) or self.origins.get(f"{path}.{title}", origin)
+                own = _origin(value) or self.at(path, (title, index), origin)
                 yield from self.item(title, value, f"{path}.{title}", depth + 1, own)
             return
-        own_origins = [self.told(self.origins.get(f"{path}.{_key(value)}", origin), path) for value in values]
+        own_origins = [self.told(self.at(path, (_key(value), index), origin), path)
+                       for index, value in enumerate(values)]
         joined = ", ".join(filter(None, texts))
-        if len({*own_origins}) == 1 and len(joined) <= _NARROWEST * 2:
+        apart = path.rpartition(".")[2] in _ONE_EACH
+        if len({*own_origins}) == 1 and len(joined) <= _NARROWEST * 2 and not apart:
             yield Row(depth, name, joined, own_origins[0])
             return
         for index, text in enumerate(texts):
@@ -168,16 +172,23 @@ class _Walk:
         inner = [row for row in self.fields(value, path, depth + 1, "" if apart else origin)
                  if (row.name, row.value) != ("path", name)]
         title = str(getattr(value, "kind", getattr(value, "name", "")))
+        if isinstance(value, m.Check) and (why := self.unit.skips(value)):
+            title += f" ({why})"
         if title in ("", name) and len(inner) == 1:
             yield Row(depth, name, inner[0].value, inner[0].origin)
             return
+        title = "" if title == name else title
         named = self.origins.get(f"{path}.name", origin)
-        yield Row(depth, name, "" if title == name else title, _line(named))
+        yield Row(depth, name, title, _line(named) or ("default" if title else ""))
         yield from inner
+
+    def at(self, path: str, keys: tuple[str, int], origin: str) -> str:
+        """The origin of one value of a list, which goes by its name or by its number."""
+        return next((self.origins[known] for key in keys if (known := f"{path}.{key}") in self.origins), origin)
 
     def told(self, origin: str, path: str) -> str:
         """`file:line`; `default` where nobody wrote the value, but for what is so by where a case stands."""
-        return _line(origin) or ("default" if self.origins and path not in _DERIVED else "")
+        return _line(origin) or ("" if path in _DERIVED else "default")
 
 
 def _origin(value: Any) -> str:
@@ -209,8 +220,12 @@ def _text(value: Any, path: str) -> str | None:
             return tell(value)
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int) and path.rpartition(".")[2] in ("time", "limit"):
+    if path == "limits.time":
         return _duration(value)
+    if path == "limits.cost":
+        return f"${value:.2f}"
+    if isinstance(value, tuple) and value and isinstance(value[0], m.Call):
+        return " then ".join(map(_call, value))
     if isinstance(value, tuple) and len(value) == 2 and path.endswith(("env", "programs")):
         return f"{value[0]} = {_quoted(str(value[1]))}"
     if isinstance(value, tuple) or has(type(value)):
@@ -221,15 +236,35 @@ def _text(value: Any, path: str) -> str | None:
 def _command(command: m.Command) -> str:
     words = " ".join(word if word and not set(word) & set(" \t\n\"'\\") else shlex.quote(word)
                      for word in command.words)
-    return f"{words}   (at most {_duration(command.limit)})"
+    return f"{words} (at most {_duration(command.limit)})"
 
 
 def _pattern(pattern: m.Pattern) -> str:
     return f"/{pattern.text}/{pattern.flags}" if pattern.regex else _quoted(pattern.text)
 
 
+def _call(call: m.Call) -> str:
+    return f"{call.name}({', '.join(map(_argument, call.arguments))})" if call.arguments else call.name
+
+
+def _argument(argument: m.ArgumentTest) -> str:
+    """As the language writes it."""
+    values = [orjson.dumps(value).decode() for value in argument.values]
+    match argument.test:
+        case "is":
+            return f"{argument.key}: {values[0]}"
+        case "one of":
+            return f"{argument.key} one of {', '.join(values)}"
+        case "in":
+            return f"{argument.key} in {'..'.join(values)}"
+        case "type":
+            return f"{argument.key} {argument.values[0]}"
+        case _:
+            return f"{argument.key} {argument.test} {values[0]}"
+
+
 def _model(choice: m.ModelChoice) -> str:
-    return f"{choice.default}   (or what {choice.variable} says)" if choice.variable else choice.default
+    return f"{choice.default} (or what {choice.variable} says)" if choice.variable else choice.default
 
 
 def _quoted(text: str) -> str:

@@ -69,6 +69,17 @@ def test_a_new_project_runs_at_once(here: Path, capsys: pytest.CaptureFixture[st
     assert "a known wrong answer: hidden must fail, and that is so" in wrong.out
 
 
+def test_a_new_project_is_without_fault(here: Path, monkeypatch: pytest.MonkeyPatch,
+                                        capsys: pytest.CaptureFixture[str]) -> None:
+    """The linter finds nothing to say about it, nor about a new suite with a new case."""
+    assert 0 == main(["init", "evals"])
+    monkeypatch.chdir(here / "evals")
+    assert [0, 0] == [main(["new", "suite", "more"]), main(["new", "case", "mine", "--suite", "more"])]
+    capsys.readouterr()
+    assert 0 == main(["check", "--strict"])
+    assert ("2 cases, nothing to say\n", "") == capsys.readouterr()
+
+
 def test_the_current_folder(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a folder it is this one; the suite can be named."""
     assert 0 == main(["init", "--suite", "apps"])

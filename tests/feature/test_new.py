@@ -66,7 +66,7 @@ def test_what_is_commented_out_compiles(mini: MiniProject) -> None:
     case = load_project(mini.root).cases["farewell"]
     assert ["written", "greets", "finished"] == [check.id for check in case.checks]
     assert ["manners"] == [judge.id for judge in case.judges]
-    assert 40 == case.limits.turns
+    assert (40, ("greeting",)) == (case.limits.turns, case.tags)
 
 
 def test_canonical_form(mini: MiniProject) -> None:

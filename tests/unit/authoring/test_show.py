@@ -1,0 +1,152 @@
+"""A compiled unit as rows: every value with where it comes from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evalkit.analysis import load_project
+from evalkit.analysis.model import Case
+from evalkit.authoring.show import Row, lines, rows
+from tests.unit.language.project import write
+
+SUITE = """\
+suite s {
+  about "All of it."
+  toolchain tools { npm "a@1"; env A = "1" }
+  agent claude { allow Read, "Bash(ls *)"; env CI = "1" }
+  limits { turns 7; cost $1.50 }
+  profile base {
+    scaffold copy "skeleton"
+    skills writing from "skills"
+    check run "true" as base
+    caches "a", "b"
+  }
+  profile app extends base { limits { time 90s }; prewarm "make", "make all" time 1h30m }
+  define check holds(path) { run "test -f {path}" }
+  arm plain { }
+  arm bare { skills none }
+}
+"""
+CASE = """\
+case it {
+  use app
+  prompt "PROMPT.md"
+  tags one, two
+  agent claude { allow Write; suffix "Be brief." }
+  check grep "*.txt", "*.md" lacks "say \\"x\\"", /a+/i as words on local advisory "no such words"
+  check holds "note.txt" as holds for track left
+  judge "good" as good { files "*"; pass at 6; criterion "Is."; criterion "Was." }
+  wrong "wrong/one" fails words
+  track left { starter "solution" }
+  track right { model env WHO else "m/x" }
+}
+"""
+
+
+@pytest.fixture
+def units(tmp_path: Path) -> dict[str, Case]:
+    root = write(tmp_path, {"cases/s/it.eval": CASE}, suite=SUITE)
+    return {unit.unit: unit for unit in load_project(root).units["it"]}
+
+
+def told(unit: Case, *names: str) -> list[tuple[str, str, str]]:
+    """The rows below the headings of these names: name, value, and the file and line without its folder."""
+    table = list(rows(unit))
+    start = 0
+    depth = -1
+    for name in names:
+        start = next(index for index in range(start, len(table)) if table[index].name == name
+                     and table[index].depth > depth) + 1
+        depth = table[start - 1].depth
+    end = next((index for index in range(start, len(table)) if table[index].depth <= depth
+               and table[index].name), len(table))
+    return [(row.name, row.value, row.origin.removeprefix("cases/s/")) for row in table[start - 1 : end]]
+
+
+def test_a_value_has_the_place_of_the_level_that_says_it(units: dict[str, Case]) -> None:
+    """The innermost level wins: suite, profile; what nobody says is a default."""
+    assert [("limits", "", ""), ("turns", "7", "suite.eval:5"), ("time", "90s", "suite.eval:12"),
+            ("cost", "$1.50", "suite.eval:5")] == told(units["it@left+plain"], "limits")
+    assert [("model", "m/x (or what WHO says)", "it.eval:11")] == told(units["it@right+plain"], "model")
+    assert [("model", "anthropic/claude-sonnet-5", "default")] == told(units["it@left+plain"], "model")
+
+
+def test_values_that_add_up_have_each_its_own(units: dict[str, Case]) -> None:
+    """A list that several levels add to is told line by line; one that a single line says, on one line."""
+    unit = units["it@left+plain"]
+    assert [("agent", "claude", "default"), ("allow", "Read", "suite.eval:4"), ("", "Bash(ls *)", "suite.eval:4"),
+            ("", "Write", "it.eval:5"), ("suffix", "Be brief.", "it.eval:5"), ("env", 'CI = "1"', "suite.eval:4"),
+            ("permissions", "accept-edits", "default")] == told(unit, "agent")
+    assert [("tags", "one, two", "it.eval:4")] == told(unit, "tags")
+    assert [("caches", "a, b", "suite.eval:10")] == told(unit, "setup", "caches")
+    assert [("prewarm", "make (at most 1h30m)", "suite.eval:12"),
+            ("", "make all (at most 1h30m)", "suite.eval:12")] == told(unit, "setup", "prewarm")
+
+
+def test_what_is_emptied_is_told_what_nobody_said_is_not(units: dict[str, Case]) -> None:
+    """`skills none` of an arm has its place; a starter that there is not has no row."""
+    assert [("skills", "none", "suite.eval:15")] == told(units["it@right+bare"], "setup", "skills")
+    assert [("skills", "", ""), ("writing", "cases/s/skills/writing", "suite.eval:8")] == told(
+        units["it@right+plain"], "setup", "skills")
+    assert [("starter", "cases/s/solution", "it.eval:10")] == told(units["it@left+plain"], "setup", "starter")
+    assert "starter" not in {row.name for row in rows(units["it@right+plain"])}
+
+
+def test_checks_are_told_in_the_words_of_the_language(units: dict[str, Case]) -> None:
+    """Id and kind, then what it looks for and where it counts; values that are defaults are left out."""
+    unit = units["it@right+plain"]
+    assert [("words", "grep", "it.eval:6"), ("globs", "*.txt, *.md", "it.eval:6"), ("expect", "lacks", "it.eval:6"),
+            ("patterns", '"say \\"x\\"", /a+/i', "it.eval:6"), ("lanes", "local", "it.eval:6"),
+            ("advisory", "yes", "it.eval:6"), ("description", "no such words", "it.eval:6")
+            ] == told(unit, "checks", "words")
+    assert ("holds", "holds (not graded on this track (only on left))", "it.eval:7") == told(
+        unit, "checks", "holds")[0]
+    assert ("base", "run", "suite.eval:9") == told(unit, "checks", "base")[0]
+    assert [("good", "", "it.eval:8"), ("title", "good", "it.eval:8"), ("files", "*", "it.eval:8"),
+            ("threshold", "6", "it.eval:8"), ("criteria", "Is.", "it.eval:8"),
+            ("", "Was.", "it.eval:8")] == told(unit, "judges", "good")
+    assert [("one", "", "it.eval:9"), ("folder", "cases/s/wrong/one", "it.eval:9"), ("fails", "words", "it.eval:9")
+            ] == told(unit, "wrongs", "one")
+
+
+def test_track_and_arm(units: dict[str, Case]) -> None:
+    """A unit says on which track and arm it is."""
+    assert ["it@left+plain", "it@left+bare", "it@right+plain", "it@right+bare"] == [*units]
+    assert [("track", "right", "it.eval:11")] == told(units["it@right+bare"], "track")
+    assert [("arm", "bare", "suite.eval:15")] == told(units["it@right+bare"], "arm")
+
+
+def test_calls(tmp_path: Path) -> None:
+    """Expected calls are told as they are written."""
+    text = """case it { prompt "PROMPT.md"
+      expect one(a: "x", b > 1.5) then two(c one of 1, true, d in -1..2, e number); expect three; never four }"""
+    unit = load_project(write(tmp_path, {"cases/s/it.eval": text}, suite="suite s { }")).cases["it"]
+    assert [("sequences", 'one(a: "x", b > 1.5) then two(c one of 1, true, d in -1..2, e number)'),
+            ("", "three"), ("never", "four")] == [row[:2] for row in told(unit, "checks", "calls")[1:]]
+
+
+# ---- lines ----
+def test_three_columns() -> None:
+    """Name, value, origin; a long value and a text of several lines are cut so that the origin is seen."""
+    table = [Row(0, "about", "Short.", "f:1"), Row(1, "prompt", "one\n  two\n", "f:2"), Row(0, "long", "x" * 60, "f:3")]
+    assert [
+        ("  about      Short.                           f:1", False),
+        ("    prompt   one … (2 lines)                  f:2", True),
+        (f"  long       {'x' * 29}…   f:3", True),
+    ] == list(lines(table, 40))
+
+
+def test_full() -> None:
+    """Whole texts, line under line; what a terminal would obey is shown."""
+    table = [Row(0, "prompt", "one\n\n  two\x1b[2J\n", "f:2"), Row(0, "long", "x" * 60, "f:3")]
+    assert [
+        (f"  prompt   {'one':<30}   f:2", False), ("", False), ("             two\\u{1b}[2J", False),
+        (f"  long     {'x' * 60}   f:3", False),
+    ] == list(lines(table, 40, full=True))
+
+
+def test_nothing() -> None:
+    """A table without rows has no lines."""
+    assert [] == list(lines([], 80))
