@@ -188,7 +188,7 @@ def measure(what: str, root: Path) -> dict[str, float]:
     if what == "compile":
         from evalkit.analysis import load_project
 
-        count = len(load_project(root).cases)
+        count = sum(len(case.checks) > 0 for case in load_project(root).cases.values())  # each case is looked at
     else:
         import yaml
 
