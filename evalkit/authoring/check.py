@@ -16,7 +16,7 @@ import orjson
 from attrs import frozen
 
 from evalkit.analysis.files import relative
-from evalkit.analysis.resolve import resolve
+from evalkit.analysis.resolve import compile_units
 from evalkit.authoring.project import cases_folder, find_root
 from evalkit.diagnostics import CaseErrors, Diagnostic, Span, did_you_mean, render_all
 from evalkit.diagnostics.colour import wants_colour
@@ -100,13 +100,13 @@ def check_project(root: Path, folder: str) -> Checked:
             broken.add(path)
             found += errors
     # Whatever a broken suite declares would be missed by its cases: such echoes are not looked for.
-    compiled, _, more = resolve(root, [(path, file) for path, file in parsed
-                                       if not {path, _suite_file(path, paths)} & broken])
+    units, _, more = compile_units(root, [(path, file) for path, file in parsed
+                                          if not {path, _suite_file(path, paths)} & broken])
     found += more
     findings = [Finding(item) for item in found]
     if not broken:
         wrong = {item.span.source.shown: item.span.source.path for item in found}
-        good = {name: case for name, case in compiled.items() if case.origin.rsplit(":", 2)[0] not in wrong}
+        good = {name: mine for name, mine in units.items() if mine[0].origin.rsplit(":", 2)[0] not in wrong}
         findings += lint(Subject(root, tuple(parsed), good, not found, frozenset(wrong.values())))
     cases = tuple((path, node) for path, file in parsed for node in file.cases)
     return Checked(tuple(findings), tuple(paths), cases, linted=not found)

@@ -8,7 +8,7 @@ suite (its files are for all its cases), hidden files, and README files.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from evalkit.analysis import model as m
@@ -32,13 +32,11 @@ def find(subject: Subject) -> Iterator[Finding]:
         if view.path.parent not in with_suite:
             by_folder.setdefault(view.path.parent, []).append(view)
     homes = {path.parent for path, _ in subject.files}
-    put = _put(subject.root, subject.cases.values())
+    named_elsewhere = _put(subject) | {text for suite in subject.suites for text in _strings(suite.path, suite.node)}
     for folder, views in by_folder.items():
-        if any(view.compiled is None for view in views):
+        if not all(view.units for view in views):
             continue  # what it names is not known
-        strings = (node.value for view in views for node, _ in walk(view.node)
-                   if isinstance(node, n.Str) and not node.block)
-        named = put | {os.path.normpath(folder / text) for text in strings if text and "\0" not in text}
+        named = named_elsewhere | {text for view in views for text in _strings(view.path, view.node)}
         first = views[0].node
         unused = list(_unused(folder, named, homes))
         for path in unused[:MOST]:
@@ -49,8 +47,14 @@ def find(subject: Subject) -> Iterator[Finding]:
                 first.name.value)
 
 
-def _put(root: Path, cases: Iterable[m.Case]) -> set[str]:
-    return {os.path.normpath(root / step.source) for case in cases for check in case.checks
+def _strings(path: Path, block: n.Case | n.Suite) -> Iterator[str]:
+    """Every string of a block, read as a path."""
+    return (os.path.normpath(path.parent / node.value) for node, _ in walk(block)
+            if isinstance(node, n.Str) and not node.block and node.value and "\0" not in node.value)
+
+
+def _put(subject: Subject) -> set[str]:
+    return {os.path.normpath(subject.root / step.source) for _, unit in subject.compiled() for check in unit.checks
             if isinstance(check.spec, m.StepsSpec) for step in check.spec.steps if isinstance(step, m.Put)}
 
 

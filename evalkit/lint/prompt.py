@@ -12,7 +12,6 @@ from evalkit.analysis import model as m
 from evalkit.diagnostics import Diagnostic, Span
 from evalkit.lint.finding import Finding
 from evalkit.lint.subject import CaseView, Subject
-from evalkit.lint.walk import walk
 from evalkit.syntax import Source
 from evalkit.syntax import nodes as n
 
@@ -26,7 +25,7 @@ SHORTEST = 4
 def find(subject: Subject) -> Iterator[Finding]:
     for view, case in subject.compiled():
         for check in case.checks:
-            if isinstance(check.spec, m.GrepSpec) and check.spec.expect == "has":
+            if isinstance(check.spec, m.GrepSpec) and check.spec.expect == "has" and not case.skips(check):
                 yield from _check(subject, view, case, check, check.spec)
 
 
@@ -54,8 +53,8 @@ def _holds(prompt: str, text: str, folded: bool) -> bool:
 
 def _notes(view: CaseView, text: str, folded: bool) -> tuple[tuple[str, Span], ...]:
     """Where the prompt says it."""
-    given = next((node.text for node, _ in walk(view.node) if isinstance(node, n.Prompt)), None)
-    inside = given.span if given else view.node.span
+    given = next((node.text for node in view.node.body if isinstance(node, n.Prompt)), None)
+    inside = given.span if given else view.node.prompt.span if view.node.prompt else view.node.span
     source = inside.source
     if given and not given.block:
         path = view.path.parent / given.value

@@ -24,6 +24,8 @@ def find(subject: Subject) -> Iterator[Finding]:
             (case.solution, "a right answer passes", '`solution "FOLDER"`'),
             (case.wrongs, "a wrong one fails", '`wrong "FOLDER" fails CHECK`')) if not there]
         if missing:
+            track = f" on track `{case.track}`" if case.track else ""
+            proofs = " and that ".join(said for said, _ in missing)
             yield Finding(Diagnostic(
-                CODE, f"nothing proves that {' and that '.join(said for said, _ in missing)} in case `{case.name}`",
-                view.node.name.span, help=f"add {' and '.join(statement for _, statement in missing)}"), case.name)
+                CODE, f"nothing proves that {proofs} in case `{case.name}`{track}", view.node.name.span,
+                help=f"add {' and '.join(statement for _, statement in missing)}"), case.name)

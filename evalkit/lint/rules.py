@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 from attrs import frozen
 
-from evalkit.lint import assets, judge_files, prompt, proof, silence, skills, unreachable, untouched
+from evalkit.lint import assets, commands, judge_files, prompt, proof, silence, skills, unreachable, untouched
 from evalkit.lint.finding import Finding
 from evalkit.lint.subject import Subject
 
@@ -18,32 +18,46 @@ Find: TypeAlias = Callable[[Subject], Iterable[Finding]]
 
 @frozen
 class Rule:
-    """code: what it reports. why: its reason, in a line. steady: it finds the same on every machine."""
+    """codes: what it reports. why: its reason, in a line. steady: it finds the same on every machine."""
 
-    code: str
+    codes: tuple[str, ...]
     why: str
     find: Find
     steady: bool = True
 
 
 RULES = (
-    Rule(unreachable.PROFILE, "what no case uses is never tried, and rots", unreachable.profiles),
-    Rule(prompt.CODE, "an agent that is told what is looked for proves nothing by writing it", prompt.find),
-    Rule(untouched.CODE, "a check that says the same of everything cannot tell answers apart", untouched.find,
+    Rule((unreachable.PROFILE,), "what no case uses is never tried, and rots", unreachable.profiles),
+    Rule((commands.COMMAND, commands.ARGUMENT, commands.TIER, commands.REGISTRY),
+         "a call that the application does not know is expected of nobody", commands.find),
+    Rule((prompt.CODE,), "an agent that is told what is looked for proves nothing by writing it", prompt.find),
+    Rule((untouched.CODE,), "a check that says the same of everything cannot tell answers apart", untouched.find,
          steady=False),  # it reads the results of a run
-    Rule(judge_files.CODE, "a judge that reads nothing gives a score for nothing", judge_files.find),
-    Rule(skills.CODE, "an agent passes over a skill whose front matter it cannot read", skills.find,
+    Rule((judge_files.CODE,), "a judge that reads nothing gives a score for nothing", judge_files.find),
+    Rule((skills.CODE,), "an agent passes over a skill whose front matter it cannot read", skills.find,
          steady=False),  # it asks the reference validator, where that is installed
-    Rule(assets.CODE, "a file that nothing names was forgotten, or a statement was", assets.find),
-    Rule(unreachable.DEFINE, "what no case uses is never tried, and rots", unreachable.defines),
-    Rule(proof.CODE, "without an answer of each kind nothing shows that the checks tell right from wrong", proof.find),
+    Rule((assets.CODE,), "a file that nothing names was forgotten, or a statement was", assets.find),
+    Rule((unreachable.DEFINE,), "what no case uses is never tried, and rots", unreachable.defines),
+    Rule((proof.CODE,), "without an answer of each kind nothing shows that checks tell right from wrong", proof.find),
 )
 
 
 def lint(subject: Subject) -> list[Finding]:
     """What all rules find and nothing silences."""
     allowed = silence.silencers(subject)
-    found, used = silence.sort_out(subject, (finding for rule in RULES for finding in rule.find(subject)), allowed)
+    findings = _once(finding for rule in RULES for finding in rule.find(subject))
+    found, used = silence.sort_out(subject, findings, allowed)
     if subject.whole:  # else what they silence may not have been looked for
-        found += silence.idle(allowed, used, frozenset(rule.code for rule in RULES if rule.steady))
+        found += silence.idle(allowed, used, frozenset(code for rule in RULES if rule.steady for code in rule.codes))
     return found
+
+
+def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Each finding once: the units of a case have most of theirs in common."""
+    seen: set[tuple[str, str, str, int]] = set()
+    for finding in findings:
+        item = finding.diagnostic
+        key = (item.code, item.message, item.span.source.shown, item.span.start)
+        if key not in seen:
+            seen.add(key)
+            yield finding

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from attrs import frozen
 
 from evalkit.analysis import model as m
+from evalkit.lint.registry import Loader, load_registry
 from evalkit.lint.walk import walk
 from evalkit.syntax import nodes as n
 
@@ -20,11 +21,11 @@ T = TypeVar("T")
 
 @frozen
 class CaseView:
-    """A case: the file that it stands in, its node and what it means (None where it has errors)."""
+    """A case: the file that it stands in, its node, and its units (none where it has errors)."""
 
     path: Path
     node: n.Case
-    compiled: m.Case | None
+    units: tuple[m.Case, ...]
 
 
 @frozen
@@ -38,7 +39,7 @@ class SuiteView:
     @property
     def known(self) -> bool:
         """Whether there are cases, and it is known what all of them use."""
-        return bool(self.cases) and all(view.compiled is not None for view in self.cases)
+        return bool(self.cases) and all(view.units for view in self.cases)
 
     @property
     def profiles(self) -> dict[str, n.Profile]:
@@ -58,26 +59,27 @@ class SuiteView:
 class Subject:
     """A project whose files all parse.
 
-    cases: the compiled ones; those with errors are left out. whole: nothing is left out. Suites with errors in their
-    own file are in `broken`.
+    units: of the cases, by their names; cases with errors are left out. whole: nothing is left out. broken: the files
+    of suites with errors of their own. load: reads registries of commands.
     """
 
     root: Path
     files: tuple[tuple[Path, n.File], ...]
-    cases: Mapping[str, m.Case]
+    units: Mapping[str, tuple[m.Case, ...]]
     whole: bool = True
     broken: frozenset[Path] = frozenset()
+    load: Loader = load_registry
 
     def compiled(self) -> Iterator[tuple[CaseView, m.Case]]:
-        """The cases without errors."""
+        """The units of the cases without errors."""
         for view in self.views.values():
-            if view.compiled is not None:
-                yield view, view.compiled
+            for unit in view.units:
+                yield view, unit
 
     @cached_property
     def views(self) -> dict[str, CaseView]:
         """The cases by name."""
-        return {node.name.value: CaseView(path, node, self.cases.get(node.name.value))
+        return {node.name.value: CaseView(path, node, self.units.get(node.name.value, ()))
                 for path, file in self.files for node in file.cases}
 
     @cached_property
@@ -103,7 +105,7 @@ class Subject:
         found: dict[str, Any] = {}
         for _, file in self.files:
             for node, _ in walk(file):
-                if isinstance(node, n.Check | n.Judge):
+                if isinstance(node, n.Check | n.Judge | n.Call | n.Registry):
                     found[str(node.span)] = node
                 elif isinstance(node, n.Skills):
                     found |= {str(name.span): name for name in node.names}

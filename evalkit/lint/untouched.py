@@ -37,6 +37,7 @@ def find(subject: Subject) -> Iterator[Finding]:
     for _, case in subject.compiled():
         for check in case.checks:
             verdicts = [units[check.id] for units in results.get(case.name, []) if check.id in units]
+            verdicts = [verdict for verdict in verdicts if verdict.get("status") != "skipped"]
             node = subject.node(check.origin, n.Check)
             if not isinstance(check.spec, m.GrepSpec) or node is None or not verdicts:
                 continue

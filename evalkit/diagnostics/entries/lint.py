@@ -27,6 +27,111 @@ ENTRIES = (
             '''),
     ),
     Entry(
+        "E081", "a command that the registry does not have",
+        """The registry of agent `tools` says which commands the application has. One that it does not know is called
+        by nobody, so that an `expect` can never pass and a `never` never fails.""",
+        wrong=files('''
+            === suite.eval
+            suite viewer {
+              agent tools { registry "app_e081:commands" }
+            }
+            === it.eval
+            case elevation "Color by elevation" { expect setColourMode(mode: "elevation") }
+            === app_e081.py
+            commands = {"setColorMode": {"properties": {"mode": {"enum": ["elevation", "intensity"]}}}}
+            '''),
+        right=files('''
+            === suite.eval
+            suite viewer {
+              agent tools { registry "app_r081:commands" }
+            }
+            === it.eval
+            case elevation "Color by elevation" { expect setColorMode(mode: "elevation") }
+            === app_r081.py
+            commands = {"setColorMode": {"properties": {"mode": {"enum": ["elevation", "intensity"]}}}}
+            '''),
+    ),
+    Entry(
+        "E082", "an argument that does not fit the schema of its command",
+        """The JSON Schema of the command has no such argument, or no value that it takes can pass the test. Only
+        arguments that are named are looked at.""",
+        wrong=files('''
+            === suite.eval
+            suite viewer {
+              agent tools { registry "app_e082:commands" }
+            }
+            === it.eval
+            case elevation "Color by elevation" { expect setColorMode(mode: "height") }
+            === app_e082.py
+            commands = {"setColorMode": {"properties": {"mode": {"enum": ["elevation", "intensity"]}}}}
+            '''),
+        right=files('''
+            === suite.eval
+            suite viewer {
+              agent tools { registry "app_r082:commands" }
+            }
+            === it.eval
+            case elevation "Color by elevation" { expect setColorMode(mode one of "elevation", "intensity") }
+            === app_r082.py
+            commands = {"setColorMode": {"properties": {"mode": {"enum": ["elevation", "intensity"]}}}}
+            '''),
+    ),
+    Entry(
+        "E083", "a tier that the schemas contradict",
+        """A tier says what its cases need. `requires schema flat`: no expected command takes lists or objects.
+        `requires read`: each of them says that it only reads, in its schema by `annotations: {readOnlyHint: true}`.
+        `requires confirmation`: one that is expected or forbidden says that it needs one, by `annotations:
+        {destructiveHint: true}`.""",
+        wrong=files('''
+            === suite.eval
+            suite viewer {
+              agent tools { registry "app_e083:commands" }
+              tier flat "one command with flat arguments" requires schema flat
+            }
+            === it.eval
+            case elevation flat "Color by elevation" { expect setSection }
+            === app_e083.py
+            commands = {"setSection": {"properties": {"box": {"type": "array"}}}}
+            '''),
+        right=files('''
+            === suite.eval
+            suite viewer {
+              agent tools { registry "app_r083:commands" }
+              tier flat "one command with flat arguments" requires schema flat
+            }
+            === it.eval
+            case elevation flat "Color by elevation" { expect setColorMode }
+            === app_r083.py
+            commands = {"setColorMode": {"properties": {"mode": {"enum": ["elevation", "intensity"]}}}}
+            '''),
+    ),
+    Entry(
+        "E084", "a registry that cannot be loaded",
+        """`registry "package.module:name"` names a mapping of command names to JSON Schemas, or an object that has one
+        as `commands`. It is imported by a Python of its own, with a time limit; modules are looked for in the
+        suite's folder, in the project's, and among what is installed.""",
+        wrong=files('''
+            === suite.eval
+            suite viewer {
+              agent tools { registry "app_e084:comands" }
+            }
+            === it.eval
+            case elevation "Color by elevation" { expect setColorMode(mode: "elevation") }
+            === app_e084.py
+            commands = {"setColorMode": {"properties": {"mode": {"enum": ["elevation", "intensity"]}}}}
+            '''),
+        right=files('''
+            === suite.eval
+            suite viewer {
+              agent tools { registry "app_r084:commands" }
+            }
+            === it.eval
+            case elevation "Color by elevation" { expect setColorMode(mode: "elevation") }
+            === app_r084.py
+            commands = {"setColorMode": {"properties": {"mode": {"enum": ["elevation", "intensity"]}}}}
+            '''),
+    ),
+    Entry(
         "W001", "a prompt that contains what one of the case's greps looks for",
         """An agent that is told what is looked for proves nothing by writing it. Ask for the behaviour, and look for
         what only a right answer has. Where the task itself pins a name, say so with `allow`. Texts of fewer than

@@ -1,4 +1,4 @@
-"""Codes of names, and of what must be there once: E020 to E032."""
+"""Codes of names, and of what must be there once: E020 to E039."""
 
 from __future__ import annotations
 
@@ -149,5 +149,96 @@ ENTRIES = (
               wrong "wrong/empty" fails written
             }
             '''),
+    ),
+    Entry(
+        "E033", "an unknown arm",
+        "`for arm` names an arm that the suite declares. A check of another one would be skipped everywhere.",
+        wrong=files('''
+            === suite.eval
+            suite s {
+              profile app { scaffold copy "skeleton" }
+              arm with-skill { }
+              arm baseline { skills none }
+              check run "make lint" as tidy for arm base-line
+            }
+            '''),
+        right=files('''
+            === suite.eval
+            suite s {
+              profile app { scaffold copy "skeleton" }
+              arm with-skill { }
+              arm baseline { skills none }
+              check run "make lint" as tidy for arm baseline
+            }
+            '''),
+    ),
+    Entry(
+        "E034", "an unknown track",
+        "`for track` names a track of the case; in a suite or a profile, a track of any of its cases.",
+        wrong=case("""
+            check run "make types" for track typescript
+            track ts { starter "starter" }
+            track zig { limits { turns 40 } }
+            """),
+        right=case("""
+            check run "make types" for track ts
+            track ts { starter "starter" }
+            track zig { limits { turns 40 } }
+            """),
+    ),
+    Entry(
+        "E035", "an unknown tier",
+        "The name behind a case's name is a tier that its suite declares with `tier`.",
+        wrong=files('''
+            === suite.eval
+            suite viewer {
+              tier flat "one command with flat arguments"
+            }
+            === it.eval
+            case elevation flatt "Color by elevation" { expect setColorMode(mode: "elevation") }
+            '''),
+        right=files('''
+            === suite.eval
+            suite viewer {
+              tier flat "one command with flat arguments"
+            }
+            === it.eval
+            case elevation flat "Color by elevation" { expect setColorMode(mode: "elevation") }
+            '''),
+    ),
+    Entry(
+        "E036", "calls that are expected of an agent that makes none",
+        """`expect` and `never` look at the commands that agent `tools` calls. It is the agent of such a case where
+        nobody says otherwise.""",
+        wrong=file("""
+            case elevation "Color by elevation" {
+              use app
+              use agent claude
+              expect setColorMode(mode: "elevation")
+              solution "solution"
+              wrong "wrong/one" fails calls
+            }
+            """),
+        right=file("""
+            case elevation "Color by elevation" {
+              use app
+              expect setColorMode(mode: "elevation")
+            }
+            """),
+    ),
+    Entry(
+        "E037", "an `allow` for something else than a warning, or without a reason",
+        """Only warnings can be meant so, and who reads the case later wants to know why. Errors are corrected. The
+        rules of an agent, such as `allow "Bash(make *)"`, stand in an `agent` block.""",
+        wrong=case('allow W999 "the task pins this name"'),
+        right=case('''
+            check grep "*.txt" has "Do it" allow W001 "the task pins these words"
+            '''),
+    ),
+    Entry(
+        "E038", "a name that no environment variable can have",
+        "Such a name has letters, digits and `_`, and does not start with a digit.",
+        wrong=case('env LOG-LEVEL = "debug"'),
+        right=case('env LOG_LEVEL = "debug"'),
     ),
 )

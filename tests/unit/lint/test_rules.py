@@ -25,7 +25,7 @@ def test_nothing_is_said_of_the_plain_project(tmp_path: Path) -> None:
 
 def test_each_rule_has_a_reason() -> None:
     """One line, not a sentence."""
-    assert [] == [rule.code for rule in RULES if not rule.why or "\n" in rule.why or rule.why.endswith(".")]
+    assert [] == [rule.codes for rule in RULES if not rule.why or "\n" in rule.why or rule.why.endswith(".")]
 
 
 # ---- W003 ----
