@@ -41,7 +41,7 @@ _LEFT_OUT = {"origin", "origins", "name", "id", "kind", "type", "code"}
 """Fields that are told elsewhere: in the heading of what they belong to, or at the right."""
 _DERIVED = {"folder"}
 """Fields that a case has by where it stands."""
-_ONE_EACH = {"criteria", "context", "prewarm", "sequences"}
+_ONE_EACH = {"criteria", "context", "prewarm", "sequences", "outputs", "guidance"}
 """Lists of sentences and commands: a comma between them would be taken for a part of one."""
 _NARROWEST = 30
 _WIDTH = 140
@@ -86,11 +86,16 @@ def find(project: Project, asked: str) -> dict[str, m.Case]:
     units = units_of(project, case)
     for what, wanted, index in (("track", track, 1), ("arm", arm, 2)):
         known = {part for unit in units if (part := _parts(unit)[index])}
-        if wanted and wanted not in known:
+        if not any(_is_of(part, wanted) for part in known or ("",)):
             raise UserError(f"case `{name}` has no {what} `{one_line(wanted)}`",
                             hint=did_you_mean(wanted, known) or f"it has no {what}s at all")
     return {unit: compiled for unit, compiled in units.items()
-            if track in ("", _parts(unit)[1]) and arm in ("", _parts(unit)[2])}
+            if track in ("", _parts(unit)[1]) and _is_of(_parts(unit)[2], arm)}
+
+
+def _is_of(arm: str, wanted: str) -> bool:
+    """Whether an arm is meant: by its name, or by that of the arm which stands for one arm a section."""
+    return not wanted or arm == wanted or arm.startswith(wanted + ".")
 
 
 def _parts(unit: str) -> tuple[str, str, str]:
@@ -169,11 +174,13 @@ class _Walk:
     def item(self, name: str, value: Any, path: str, depth: int, origin: str) -> Iterator[Row]:
         """An object: a heading with what it is called, its fields below; on one line where it has one field only."""
         apart = not _origin(value) and any(known.startswith(path + ".") for known in self.origins)
-        inner = [row for row in self.fields(value, path, depth + 1, "" if apart else origin)
-                 if (row.name, row.value) != ("path", name)]
+        inner = list(self.fields(value, path, depth + 1, "" if apart else origin))
         title = str(getattr(value, "kind", getattr(value, "name", "")))
         if isinstance(value, m.Check) and (why := self.unit.skips(value)):
             title += f" ({why})"
+        if isinstance(value, m.Scaffold) and not inner:
+            yield Row(depth, name, "an empty folder", "default")
+            return
         if title in ("", name) and len(inner) == 1:
             yield Row(depth, name, inner[0].value, inner[0].origin)
             return
@@ -198,7 +205,7 @@ def _origin(value: Any) -> str:
 
 def _title(value: Any) -> str:
     """What an object of a list goes by."""
-    names = (getattr(value, name, "") for name in ("id", "name", "code", "path"))
+    names = (getattr(value, name, "") for name in ("id", "name", "code"))
     return next(filter(None, map(str, names)), type(value).__name__.lower())
 
 
@@ -267,6 +274,10 @@ def _model(choice: m.ModelChoice) -> str:
     return f"{choice.default} (or what {choice.variable} says)" if choice.variable else choice.default
 
 
+def _guidance(guidance: m.Guidance) -> str:
+    return f"{guidance.path} (without {', '.join(guidance.without)})" if guidance.without else guidance.path
+
+
 def _quoted(text: str) -> str:
     return orjson.dumps(text).decode()
 
@@ -281,6 +292,7 @@ def _duration(seconds: int) -> str:
 
 _TELL: dict[type, Callable[[Any], str]] = {
     m.Command: _command, m.Pattern: _pattern, m.ModelChoice: _model, m.SuiteInfo: lambda suite: suite.name,
+    m.OutputTest: lambda test: f"{test.expect} {', '.join(map(_pattern, test.patterns))}", m.Guidance: _guidance,
 }
 
 

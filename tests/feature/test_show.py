@@ -103,6 +103,17 @@ def test_units(tracks: MiniProject, capsys: pytest.CaptureFixture[str]) -> None:
     assert every == [line for line in shown(capsys, "greeting").splitlines() if line.startswith("greeting")]
 
 
+def test_an_arm_that_stands_for_several(mini: MiniProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """An arm that ablates means all the arms that it stands for."""
+    arms = "  arm full { }\n  arm less { ablate guidance by section }\n"
+    mini.edit("cases/mini/suite.eval", "  profile", arms + "  profile")
+    mini.edit("cases/mini/greeting/greeting.eval", "  starter", '  guidance "guide.md"\n  starter')
+    mini.write("cases/mini/greeting/guide.md", "## One\nx\n## Two\ny\n")
+    assert ["greeting+full", "greeting+less.one", "greeting+less.two"] == units(capsys, "greeting")
+    assert ["greeting+less.one", "greeting+less.two"] == units(capsys, "greeting+less")
+    assert ["greeting+less.two"] == units(capsys, "greeting+less.two")
+
+
 def test_unknown_names(tracks: MiniProject, capsys: pytest.CaptureFixture[str]) -> None:
     """They get a hint."""
     assert "error: there is no case `greetin`\n  did you mean `greeting`?\n" == failed(capsys, "greetin")

@@ -127,6 +127,24 @@ def test_calls(tmp_path: Path) -> None:
             ("", "three"), ("never", "four")] == [row[:2] for row in told(unit, "checks", "calls")[1:]]
 
 
+def test_values_with_parts(tmp_path: Path) -> None:
+    """What a command says, a guidance without a section, a silenced finding and an empty start, each on one line."""
+    suite = "suite s { arm less { ablate guidance by section } }"
+    text = """case it "Do it." {
+      guidance "guide.md"
+      check run "true" has "x", /y/ lacks "z" as ran allow W001 "because"
+      expect one
+    }"""
+    files = {"cases/s/it.eval": text, "cases/s/guide.md": "## One\nx\n## Two\ny\n"}
+    units = load_project(write(tmp_path, files, suite=suite)).units["it"]
+    assert ["it+less.one", "it+less.two"] == [unit.unit for unit in units]
+    assert [("guidance", "cases/s/guide.md (without Two)", "it.eval:2")] == told(units[1], "setup", "guidance")
+    assert [("scaffold", "an empty folder", "default")] == told(units[1], "setup", "scaffold")
+    assert [("outputs", 'has "x", /y/', "it.eval:3"), ("", 'lacks "z"', "it.eval:3")] == told(
+        units[1], "checks", "ran", "outputs")
+    assert [("silenced", "", ""), ("W001", "because", "it.eval:3")] == told(units[1], "checks", "ran", "silenced")
+
+
 # ---- lines ----
 def test_three_columns() -> None:
     """Name, value, origin; a long value and a text of several lines are cut so that the origin is seen."""
