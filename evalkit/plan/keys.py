@@ -14,7 +14,22 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from evalkit.analysis.globs import matching
-from evalkit.analysis.model import Case, Check, Judge, Put, Setup, StepsSpec, Toolchain
+from evalkit.analysis.model import (
+    AgentConfig,
+    CallsSpec,
+    Case,
+    Check,
+    ExistsSpec,
+    GrepSpec,
+    HiddenTestsSpec,
+    Judge,
+    Put,
+    ScoreSpec,
+    Setup,
+    StepsSpec,
+    Toolchain,
+    TranscriptSpec,
+)
 from evalkit.digest import digest
 from evalkit.plan.trials import Trial
 
@@ -37,6 +52,7 @@ def toolchain_inputs(toolchain: Toolchain) -> Inputs:
         "programs": digest(toolchain.programs),
         "environment": digest(toolchain.env),
         "platform": f"{platform.system()} {platform.machine()}",
+        **({"checkout": digest(toolchain.checkout)} if toolchain.checkout else {}),
     }
 
 
@@ -80,39 +96,79 @@ def agent_inputs(trial: Trial, contents: Contents) -> Inputs:
     if "prompt" in traits.reads:
         inputs["prompt"] = digest(case.prompt)
         inputs["prompt suffix"] = digest(case.agent.suffix)
+        inputs |= _reading(case.setup, contents)
     if "model" in traits.reads:
         inputs["model"] = trial.subject.model or ""
+        inputs |= _given({"temperature": case.agent.temperature, "seed": case.agent.seed})
     if "tools" in traits.reads:
         inputs["allow list"] = digest(case.agent.allow)
         inputs["deny list"] = digest(case.agent.deny)
         inputs["agent environment"] = digest(case.agent.env)
+        inputs |= _configured(case.agent, contents)
     if "limits" in traits.reads:
         inputs["turn limit"] = str(case.limits.turns)
         inputs["time limit"] = str(case.limits.time)
+        inputs |= _given({"cost limit": case.limits.cost, "token limit": case.limits.tokens})
     if traits.builds:
         inputs["prewarm"] = digest(case.setup.prewarm)
         inputs |= _toolchains(case.setup)
     if traits.sampled:
+        inputs |= _given({"arm": case.arm})  # two arms that ask the same are two samples
         inputs["trial"] = str(trial.number)
         if trial.run not in ("latest", "dry"):
             inputs["run"] = trial.run
     return inputs
 
 
+def _given(values: Mapping[str, object]) -> Inputs:
+    """Those inputs that a case says something about: what it leaves out has no part in a key."""
+    return {name: str(value) for name, value in values.items() if value is not None}
+
+
+def _reading(setup: Setup, contents: Contents) -> Inputs:
+    """What goes into the system prompt, and the file that the answer is asked for in."""
+    inputs = {f"guidance {document.path}": contents(document.path) for document in setup.guidance}
+    if dropped := {document.path: document.without for document in setup.guidance if document.without}:
+        inputs["sections left out"] = digest(dropped)
+    if setup.contract is not None:
+        inputs[f"contract {setup.contract}"] = contents(setup.contract)
+    return inputs | _given({"answer file": setup.answer})
+
+
+def _configured(agent: AgentConfig, contents: Contents) -> Inputs:
+    """What an agent is given beside its prompt."""
+    inputs = {f"{what} {path}": contents(path) for what, path in (("mcp", agent.mcp), ("state", agent.state)) if path}
+    if agent.permissions != "accept-edits":
+        inputs["permissions"] = agent.permissions
+    if agent.system is not None:
+        inputs["system prompt"] = digest(agent.system)
+    commands = {"registry command": agent.registry_command, "command": agent.command}
+    inputs |= {name: digest(command) for name, command in commands.items() if command is not None}
+    return inputs | _given({"registry": agent.registry, "system function": agent.system_function})
+
+
 def grade_inputs(case: Case, check: Check, tree: Mapping[str, str], grader: str, lane: str,
-                 contents: Contents) -> Inputs:
-    """Inputs of a deterministic check. `tree` maps the final tree's paths to digests; `grader`: its code's version."""
-    inputs = {"grader": grader, "check": digest(check.spec)}
+                 contents: Contents, transcript: str = "") -> Inputs:
+    """Inputs of a deterministic check. `tree` maps the final tree's paths to digests; `grader`: its code's version;
+    `transcript`: the digest of what the agent did, which only some checks read."""
+    spec = check.spec
+    inputs = {"grader": grader, "check": digest(spec)}
     if check.lanes:
         inputs |= {"lane": lane, "lanes of the check": digest(check.lanes)}
-    globs: tuple[str, ...] | None = getattr(check.spec, "globs", None)
-    if globs is not None:
-        inputs["matching files"] = digest({path: tree[path] for path in matching(tree, globs)})
-        return inputs
+    if reason := case.skips(check):
+        inputs["skipped"] = reason
+    if isinstance(spec, TranscriptSpec | CallsSpec):
+        return inputs | {"transcript": transcript}
+    if isinstance(spec, GrepSpec | ExistsSpec):
+        return inputs | {"matching files": digest({path: tree[path] for path in matching(tree, spec.globs)})}
+    if isinstance(spec, ScoreSpec) and spec.parses is None:
+        return inputs | {"answer": tree.get(spec.answer, "")}
     inputs |= {"final tree": digest(dict(tree)), "lane": lane}
     inputs |= _toolchains(case.setup)
-    if isinstance(check.spec, StepsSpec):
-        for step in check.spec.steps:
+    if isinstance(spec, HiddenTestsSpec):
+        inputs[spec.path] = contents(spec.path)
+    if isinstance(spec, StepsSpec):
+        for step in spec.steps:
             if isinstance(step, Put):
                 inputs[step.source] = contents(step.source)
     return inputs
@@ -129,6 +185,7 @@ def judge_inputs(case: Case, judge: Judge, tree: Mapping[str, str], model: str, 
         "judged files": digest({path: tree[path] for path in matching(tree, judge.files)}),
         "judge model": model,
         "judging": state,
+        **_given({"temperature": judge.temperature, "bytes shown": judge.most_bytes}),
     }
 
 

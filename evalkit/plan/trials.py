@@ -69,7 +69,7 @@ class Trial:
     @property
     def id(self) -> str:
         """Its path under results/, and its name in tasks."""
-        return f"{self.run}/{self.subject.path}/{self.case.name}/trial-{self.number}"
+        return f"{self.run}/{self.subject.path}/{self.case.unit}/trial-{self.number}"
 
     @property
     def answer(self) -> str | None:
