@@ -131,9 +131,10 @@ def _tier(view: CaseView, unit: m.Case, tier: m.Tier, nodes: list[n.Call], never
     names = [*(node.name.value for node in nodes), *(name.value for name in never)]
     known = [registry.commands[name] for name in names if name in registry.commands]
     if tier.requires == "confirmation" and known and not any(_hint(schema, "destructiveHint") for schema in known):
-        yield Finding(Diagnostic(TIER, f"tier `{tier.name}` requires a command that needs a confirmation: the case "
-                                 "neither expects nor forbids one", place,
-                                 help="the schema of such a command says so by annotations: destructiveHint"), unit.name)
+        yield Finding(Diagnostic(TIER, f"tier `{tier.name}` requires a command that needs a confirmation: the "
+                                 "case neither expects nor forbids one", place,
+                                 help="the schema of such a command says so by annotations: destructiveHint"),
+                      unit.name)
 
 
 def _hint(schema: Any, name: str) -> bool:

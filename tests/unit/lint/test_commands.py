@@ -1,0 +1,191 @@
+"""E081 to E084: calls against a registry; and how a registry is loaded."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalkit.analysis.resolve import compile_units
+from evalkit.diagnostics import render_all
+from evalkit.lint import Subject, registry
+from evalkit.lint.commands import find
+from evalkit.lint.registry import Loaded, Loading, load_registry
+from evalkit.syntax import Source, parse
+
+COMMANDS: dict[str, Any] = {
+    "setColorMode": {"properties": {"mode": {"enum": ["elevation", "intensity"]}}},
+    "setPointSize": {"properties": {"px": {"type": "number", "minimum": 1, "exclusiveMaximum": 20}}},
+    "setSection": {"properties": {"box": {"type": "array", "items": {"type": "number"}}}},
+    "free": {"properties": {"a": {}}, "additionalProperties": True},
+    "any": {},
+    "query": {"properties": {"text": {"type": "string"}}, "annotations": {"readOnlyHint": True}},
+    "publish": {"properties": {}, "annotations": {"destructiveHint": True}},
+}
+SUITE = """\
+suite viewer {
+  agent tools { registry "app.registry:viewer" }
+  tier flat requires schema flat
+  tier guarded requires confirmation
+  tier read requires read
+}
+"""
+
+
+def findings(root: Path, *statements: str, tier: str = "", loading: Loading | None = None) -> str:
+    """What the rule finds in a suite of one case."""
+    text = f'case it {tier} "Do it." {{\n' + "\n".join(statements) + "\n}\n"
+    files = []
+    for name, content in {"suite.eval": SUITE, "it.eval": text}.items():
+        path = root / "cases" / "v" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+        file, errors = parse(Source(path, f"cases/v/{name}", content))
+        assert "" == render_all(errors)
+        files.append((path, file))
+    units, _, errors = compile_units(root, files)
+    assert "" == render_all(errors)
+    subject = Subject(root, tuple(files), units, load=lambda name, folders: loading or Loading(Loaded(COMMANDS)))
+    return render_all(finding.diagnostic for finding in find(subject))
+
+
+def messages(rendered: str) -> list[str]:
+    return [line for line in rendered.splitlines() if line.startswith("error")]
+
+
+def test_an_unknown_command(tmp_path: Path) -> None:
+    """In `expect` and in `never`, with the nearest one."""
+    assert """\
+error[E081]: the registry has no command `setColourMode`
+ --> cases/v/it.eval:2:27
+  |
+2 | expect setPointSize then  setColourMode(mode: "elevation")
+  |                           ^^^^^^^^^^^^^
+  = did you mean `setColorMode`?
+
+error[E081]: the registry has no command `publsh`
+ --> cases/v/it.eval:3:14
+  |
+3 | never query, publsh
+  |              ^^^^^^
+  = did you mean `publish`?""" == findings(
+        tmp_path, 'expect setPointSize then  setColourMode(mode: "elevation")', "never query, publsh")
+
+
+def test_an_unknown_argument(tmp_path: Path) -> None:
+    """The key is underlined."""
+    assert """\
+error[E082]: command `setColorMode` has no argument `mod`
+ --> cases/v/it.eval:2:21
+  |
+2 | expect setColorMode(mod: "elevation")
+  |                     ^^^
+  = did you mean `mode`?""" == findings(tmp_path, 'expect setColorMode(mod: "elevation")')
+
+
+def test_a_value_that_does_not_fit(tmp_path: Path) -> None:
+    """The argument with its value is underlined."""
+    assert """\
+error[E082]: `mode` of `setColorMode` must be one of "elevation", "intensity"
+ --> cases/v/it.eval:2:21
+  |
+2 | expect setColorMode(mode: "height")
+  |                     ^^^^^^^^^^^^^^""" == findings(tmp_path, 'expect setColorMode(mode: "height")')
+
+
+@pytest.mark.parametrize(("call", "said"), [
+    ("setPointSize(px: 3)", ""), ("setPointSize(px: 0)", "must be at least 1"),
+    ("setPointSize(px: 20)", "must be less than 20"),
+    ('setPointSize(px: "3")', "must be a number"), ("setPointSize(px > 20)", "is at most 20"),
+    ("setPointSize(px > 3)", ""), ("setPointSize(px >= 21)", "is at most 20"),
+    ("setPointSize(px < 1)", "is at least 1"),
+    ("setPointSize(px <= 1)", ""), ("setPointSize(px == 0)", "must be at least 1"), ("setPointSize(px in 3..5)", ""),
+    ("setPointSize(px in -5..0)", "is at least 1"), ("setPointSize(px in 30..40)", "is at most 20"),
+    ("setPointSize(px number)", ""), ("setPointSize(px string)", "is never a string"),
+    ('setColorMode(mode one of "elevation", "height")', 'must be one of "elevation", "intensity"'),
+    ("setColorMode(mode > 3)", "is never a number"), ("setColorMode(mode array)", "is never an array"),
+    ("setColorMode(mode string)", ""), ('setSection(box: [1, "2"])', "has an item that must be a number"),
+    ("setSection(box: [1, 2])", ""), ("free(b: 1)", ""), ("free(a: [1])", ""), ("any(x: 1)", ""),
+])
+def test_tests_of_arguments(call: str, said: str, tmp_path: Path) -> None:
+    """A test that no value passes which the schema takes is an error."""
+    found = findings(tmp_path, f"expect {call}")
+
+    assert said == (found.splitlines()[0].partition("` of `")[2].partition("` ")[2] if found else "")
+
+
+def test_tiers(tmp_path: Path) -> None:
+    """Each kind of tier, contradicted and not."""
+    assert """\
+error[E083]: command `setSection` takes lists or objects, and tier `flat` requires flat arguments
+ --> cases/v/it.eval:2:26
+  |
+2 | expect setColorMode then setSection
+  |                          ^^^^^^^^^^
+note: the case is of this tier
+ --> cases/v/it.eval:1:9
+  |
+1 | case it flat "Do it." {
+  |         ^^^^""" == findings(tmp_path, "expect setColorMode then setSection", tier="flat")
+    assert ["error[E083]: command `publish` does not say that it only reads, which tier `read` requires"] == messages(
+        findings(tmp_path, "expect query then publish", tier="read"))
+    assert ["error[E083]: tier `guarded` requires a command that needs a confirmation: the case neither expects nor "
+            "forbids one"] == messages(findings(tmp_path, "expect query", tier="guarded"))
+    for tier, statement in (("flat", "expect query"), ("read", "expect query"), ("guarded", "expect publish"),
+                            ("guarded", "expect query\nnever publish")):
+        assert "" == findings(tmp_path, statement, tier=tier)
+
+
+def test_a_registry_that_cannot_be_loaded(tmp_path: Path) -> None:
+    """It is told once, where it is named."""
+    assert """\
+error[E084]: registry `app.registry:viewer` cannot be loaded: ModuleNotFoundError: No module named 'app'
+ --> cases/v/suite.eval:2:26
+  |
+2 |   agent tools { registry "app.registry:viewer" }
+  |                          ^^^^^^^^^^^^^^^^^^^^^
+  = modules are looked for in the suite's folder, in the project's, and among what is installed""" == findings(
+        tmp_path, "expect query", loading=Loading(None, "ModuleNotFoundError: No module named 'app'"))
+
+
+# ---- loading ----
+def load(folder: Path, text: str, name: str = "viewer:registry") -> Loading:
+    (folder / "viewer.py").write_text(text)
+    return load_registry(name, (folder, folder))
+
+
+@pytest.mark.parametrize(("text", "name"), [
+    ('registry = {"go": {"type": "object"}}', "viewer:registry"),
+    ('class App:\n    commands = {"go": {"type": "object"}}\nregistry = App()', "viewer:registry"),
+    ('class App:\n    class inner:\n        @staticmethod\n        def commands(): return {"go": {"type": "object"}}',
+     "viewer:App.inner"),
+    ('print("hello")\nregistry = {"go": {"type": "object"}}', "viewer:registry"),
+])
+def test_forms_of_a_registry(text: str, name: str, tmp_path: Path) -> None:
+    """A mapping, an object with one, a function that makes it; what a module prints does no harm."""
+    loading = load(tmp_path, text, name)
+
+    assert loading.registry is not None, loading.problem
+    assert {"go": {"type": "object"}} == loading.registry.commands
+
+
+@pytest.mark.parametrize(("text", "problem"), [
+    ("registry = 3", "TypeError: 'int' object is not iterable"), ("x = 1", "AttributeError: module 'viewer' has no "
+     "attribute 'registry'"), ("raise ValueError('two\\nlines')", "ValueError: two lines"),
+    ("raise SystemExit(7)", "SystemExit: 7"), ("import os; os._exit(9)", "importing it ended with status 9"),
+])
+def test_what_keeps_a_registry_from_loading(text: str, problem: str, tmp_path: Path) -> None:
+    """It is said in a line; nothing of it happens in this process."""
+    assert Loading(None, problem) == load(tmp_path, text)
+
+
+def test_a_registry_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is ended with all that it started."""
+    monkeypatch.setattr(registry, "LIMIT", 1.0)
+    started = time.monotonic()
+
+    assert Loading(None, "importing it took longer than 1 s") == load(
+        tmp_path, "import subprocess, time; subprocess.Popen(['sleep', '60']); time.sleep(60)")
+    assert time.monotonic() - started < 10
