@@ -31,6 +31,10 @@ class Project:
         """The first unit of each case."""
         return {name: units[0] for name, units in self.units.items()}
 
+    def all_units(self) -> list[Case]:
+        """The units of all cases, in the order of the cases."""
+        return [unit for units in self.units.values() for unit in units]
+
     def cases_of(self, suite: str) -> list[Case]:
         return [case for case in self.cases.values() if case.suite.name == suite]
 

@@ -25,7 +25,7 @@ def announcement(plan: Plan, trials: Sequence[Trial]) -> str:
     lines = []
     for (subject, version), count in Counter((trial.subject, trial.traits.version) for trial in paid).items():
         mine = [trial for trial in paid if trial.subject == subject]
-        names = sorted({trial.case.name for trial in mine})
+        names = sorted({trial.case.unit for trial in mine})
         cases = names[0] if len(names) == 1 else f"{len(names)} cases"
         turns, time = max(trial.case.limits.turns for trial in mine), max(trial.case.limits.time for trial in mine)
         lines.append(f"about to run {subject.agent} {version} with {subject.model}: {count} "
@@ -41,8 +41,8 @@ def _limit(seconds: int) -> str:
 def _expected(plan: Plan, trials: Sequence[Trial]) -> str:
     """The mean cost of earlier runs of the same subject on the same cases, times the trials to come."""
     costs: list[float] = []
-    for trial in {trial.case.name: trial for trial in trials}.values():
-        pattern = f"*/{trial.subject.path}/{trial.case.name}/trial-*/result.json"
+    for trial in {trial.case.unit: trial for trial in trials}.values():
+        pattern = f"*/{trial.subject.path}/{trial.case.unit}/trial-*/result.json"
         for path in sorted(plan.session.places.results.glob(pattern)):
             try:
                 cost = read_record(path, TrialResult).ending.usage.cost

@@ -65,7 +65,7 @@ class Run(DoitRun):  # type: ignore[misc]
         selected = list(self.sel_tasks)
         trials = _selected_trials(plan, selected)
         if trials:
-            selected.append(f"report:{plan.run}")
+            selected.append(plan.graph.report_on(plan.run, trials))
         with alone(plan.session):
             if told := announcement(plan, trials):
                 print(told, file=sys.stderr)
@@ -121,7 +121,7 @@ def _report(plan: Plan, trials: Sequence[Trial], reporter: Reporter) -> int:
     for trial in trials:
         failure = plan.graph.failure(trial)
         result = None if failure else plan.graph.result(trial)
-        rows.append(Row(trial.case.name, trial.subject.shown, trial.number, trial.lane,
+        rows.append(Row(trial.case.unit, trial.subject.shown, trial.number, trial.lane,
                         plan.session.places.results / trial.id, result,
                         str(failure).splitlines()[0] if failure else "" if result else "it did not run"))
     if rows:

@@ -40,12 +40,13 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
             plan = self.plan = Plan(Path.cwd(), os.environ, doit_cmd._CMDLINE_VARS or {}, self.progress)
             suites = {name: [case.name for case in plan.project.cases_of(name)] for name in plan.project.suites}
             own_names = {task.name for task in own}
-            top = [*(f"case:{name}" for name in plan.project.cases), *(f"suite:{name}" for name in suites), "all",
-                   *own_names]
+            cases = {name: case.name for case in plan.project.all_units() for name in (case.name, case.unit)}
+            top = [*(f"case:{name}" for name in cases), *(f"suite:{name}" for name in suites), "all", *own_names]
             # A mistyped case is told before anything else that may be wrong with running it.
             expand([name for name in pos_args if "*" not in name and _names_a_case(name)], top)
-            meant = cases_meant([name for name in pos_args if name not in own_names], plan.project.cases, suites)
-            plan.build(meant if pos_args else None, strict=bool(pos_args) and cmd.execute_tasks)
+            meant = cases_meant([name for name in pos_args if name not in own_names], cases, suites)
+            plan.build(meant if pos_args else None, named={name.removeprefix("case:") for name in pos_args},
+                       strict=bool(pos_args) and cmd.execute_tasks)
             tasks = [*own, *plan.graph.tasks.values()]
             pos_args[:] = expand(pos_args, [task.name for task in tasks], _targets(plan))
             return tasks

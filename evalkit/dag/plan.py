@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from evalkit.analysis.model import Case, ModelChoice
@@ -20,6 +20,8 @@ from evalkit.plan.trials import Subject, Trial
 
 __all__ = ["PROOF", "Plan"]
 
+CALL_MODELS = ("claude", "api", "tools")
+"""Agents that need a key."""
 PROOF = "prove"
 """The run under which proofs are kept."""
 
@@ -66,13 +68,21 @@ class Plan:
         return self._model(self._spoken.judge_model, case.judge_model, self.choices.judge_model)
 
     def subject(self, case: Case) -> Subject:
-        """Who is measured on a case. Raises UserError where that cannot be."""
+        """Who is measured on a unit. Raises UserError where that cannot be."""
+        subject = self._subject(case)
+        problems = self.agents.of(subject).cannot(case)
+        if problems:
+            raise UserError(f"`{case.unit}` asks agent `{subject.agent}` for what this evalkit cannot do: "
+                            + ", ".join(problems), hint="it compiles and can be checked; agent=oracle plays its answer")
+        return subject
+
+    def _subject(self, case: Case) -> Subject:
         agent = self.choices.agent
         if agent == "auto":
             agent = case.agent.name
-            if agent == "claude" and self.endpoint is None and not self.choices.dry:
+            if agent in CALL_MODELS and self.endpoint is None and not self.choices.dry:
                 if case.solution is None:
-                    raise missing_key(f"case `{case.name}` has no reference answer; its agent `claude`")
+                    raise missing_key(f"case `{case.name}` has no reference answer; its agent `{agent}`")
                 agent = "oracle"
         if agent == "claude":
             if self.endpoint is None and not self.choices.dry:
@@ -89,34 +99,74 @@ class Plan:
                                 or 'it declares none: add `wrong "FOLDER" fails CHECK`')
         return Subject(agent)
 
-    def trials(self, case: Case) -> list[Trial]:
-        subject = self.subject(case)
+    def trials(self, unit: Case) -> list[Trial]:
+        subject = self.subject(unit)
         agent = self.agents.of(subject)
-        count = self.choices.trials if agent.traits.sampled and not self.choices.dry else 1
-        return [Trial(case, subject, agent.traits, number, self.run, dry=self.choices.dry)
+        count = (self.choices.trials or unit.trials or 1) if agent.traits.sampled and not self.choices.dry else 1
+        return [Trial(unit, subject, agent.traits, number, self.run, dry=self.choices.dry)
                 for number in range(1, count + 1)]
 
-    def build(self, meant: Sequence[str] | None, *, strict: bool) -> None:
-        """Make the tasks of the cases meant (None: all). Unless strict, a case that nobody can run now is left out."""
+    # ---- choices -> units ----
+    def meant(self, units: Sequence[Case]) -> list[Case]:
+        """The units of a case that `track` and `arm` choose: all tracks, and of the arms the first, unless said."""
+        track, arm = self.choices.track, self.choices.arm
+        arms = [declared.name for declared in units[0].suite.arms]
+        wanted = arm or (arms[0] if arms else None)
+
+        def fits(unit: Case) -> bool:
+            of_arm = unit.arm is None or arm == "all" or unit.arm == wanted or unit.arm.startswith(f"{wanted}.")
+            return of_arm and (track is None or unit.track is None or unit.track == track)
+
+        return [unit for unit in units if fits(unit)]
+
+    def _check_names(self, cases: Iterable[Sequence[Case]]) -> None:
+        """A track or an arm that no case has is a mistake."""
+        units = [unit for case in cases for unit in case]
+        for what, chosen, known in (
+            ("track", self.choices.track, {unit.track for unit in units if unit.track}),
+            ("arm", self.choices.arm, {arm.name for unit in units for arm in unit.suite.arms}
+             | {unit.arm for unit in units if unit.arm} | {"all"}),
+        ):
+            if chosen is not None and chosen not in known:
+                raise UserError(f"no case has the {what} `{chosen}`",
+                                hint=did_you_mean(chosen, known) or f"no case that is selected has {what}s")
+
+    def build(self, meant: Sequence[str] | None, *, named: Collection[str], strict: bool) -> None:
+        """Make the tasks of the cases meant (None: all).
+
+        A unit that nobody can run now is left out; if strict, and it is named (or, where no unit of its case is named,
+        chosen), that is an error.
+        """
         built = []
-        for case in self.project.cases.values():
-            if meant is not None and case.name not in meant:
-                continue
-            try:
-                self.graph.add_case(case, self.trials(case))
-            except UserError:
-                if strict:
-                    raise
-                continue
-            built.append(case)
+        cases = {name: units for name, units in self.project.units.items() if meant is None or name in meant}
+        if strict:
+            self._check_names(cases.values())
+        for name, units in cases.items():
+            chosen = [unit.unit for unit in self.meant(units)]
+            required = {unit.unit for unit in units if unit.unit in named} or set(chosen)
+            able = []
+            for unit in units:
+                try:
+                    able.append((unit, self.trials(unit)))
+                except UserError:
+                    if strict and unit.unit in required:
+                        raise
+            if able:
+                self.graph.add_case(name, able, chosen)
+                built.append(units[0])
         self.graph.add_groups(built, self.run)
 
-    def build_proof(self, cases: Iterable[Case]) -> None:
+    def build_proof(self, names: Iterable[str]) -> None:
         """Make the tasks that prove cases: the reference answer, nothing, and every wrong answer, without a judge."""
-        cases = list(cases)
-        for case in cases:
-            agents = [*(["oracle"] if case.solution else []), "nop", *(f"wrong:{wrong.name}" for wrong in case.wrongs)]
-            subjects = [Subject(agent) for agent in agents]
-            self.graph.add_case(case, [Trial(case, subject, self.agents.of(subject).traits, 1, PROOF)
-                                       for subject in subjects])
-        self.graph.add_groups(cases, PROOF)
+        built = []
+        for name in names:
+            units = self.project.units[name]
+            self.graph.add_case(name, [(unit, self._known_answers(unit)) for unit in units],
+                                [unit.unit for unit in units])
+            built.append(units[0])
+        self.graph.add_groups(built, PROOF)
+
+    def _known_answers(self, unit: Case) -> list[Trial]:
+        agents = [*(["oracle"] if unit.solution else []), "nop", *(f"wrong:{wrong.name}" for wrong in unit.wrongs)]
+        subjects = [Subject(agent) for agent in agents]
+        return [Trial(unit, subject, self.agents.of(subject).traits, 1, PROOF) for subject in subjects]

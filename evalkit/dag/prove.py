@@ -22,7 +22,7 @@ __all__ = ["Proof", "prove"]
 
 @frozen
 class Proof:
-    """What the known answers of a case came to.
+    """What the known answers of a unit came to.
 
     statuses: by answer (oracle, nop, wrong:NAME), the status of each check. wrong: why the case is not proven, in
     words; empty where it is. remarks: what would make the proof stronger. broken: what could not be run.
@@ -38,16 +38,17 @@ class Proof:
 def prove(root: Path, environ: Mapping[str, str], cases: Sequence[str] | None, progress: Progress) -> list[Proof]:
     """Run the known answers of the cases (None: of all) where they are not up to date, and say what they prove."""
     plan = Plan(root, environ, {"judge": "off"}, progress)
-    chosen = [case for case in plan.project.cases.values() if cases is None or case.name in cases]
-    plan.build_proof(chosen)
+    names = [name for name in plan.project.units if cases is None or name in cases]
+    plan.build_proof(names)
+    trials = [trial for of_unit in plan.graph.trials.values() for trial in of_unit]
     with alone(plan.session):
-        selected = [*(f"case:{case.name}" for case in chosen), f"report:{PROOF}"]
+        selected = [*(f"case:{name}" for name in names), plan.graph.report_on(PROOF, trials)]
         run_tasks(list(plan.graph.tasks.values()), selected, open_state(plan.session), progress)
-    return [_proof(plan, case) for case in chosen]
+    return [_proof(plan, unit) for name in names for unit in plan.project.units[name]]
 
 
 def _proof(plan: Plan, case: Case) -> Proof:
-    trials = plan.graph.trials[case.name]
+    trials = plan.graph.trials[case.unit]
     broken = [str(failure).splitlines()[0] for trial in trials if (failure := plan.graph.failure(trial))]
     results: dict[str, TrialResult] = {}
     for trial in trials:

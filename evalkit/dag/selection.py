@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from evalkit.diagnostics import did_you_mean
@@ -40,20 +40,20 @@ def _hint(name: str, names: Sequence[str]) -> str:
     return did_you_mean(name, shown) + "   (`doit list` shows cases and suites)"
 
 
-def cases_meant(asked: Sequence[str], cases: Iterable[str], suites: dict[str, list[str]]) -> list[str] | None:
-    """The cases whose tasks a selection can name; None means all (a wildcard, or an inner task of any kind)."""
-    names = set(cases)
+def cases_meant(asked: Sequence[str], cases: Mapping[str, str], suites: Mapping[str, list[str]]) -> list[str] | None:
+    """The cases whose tasks a selection can name; None means all (a wildcard, or an inner task of no case).
+
+    `cases` maps the names of cases and of their units to the names of the cases.
+    """
     meant: dict[str, None] = {}
     for name in asked:
         kind, _, rest = name.partition(":")
-        if kind == "case" and rest in names:
-            meant[rest] = None
-        elif kind == "suite" and rest in suites:
+        if kind == "suite" and rest in suites:
             meant |= dict.fromkeys(suites[rest])
-        else:
-            # An inner task has its case's name as a part of its path.
-            parts = [part for part in name.replace(":", "/").split("/") if part in names]
-            if not parts:
-                return None
-            meant |= dict.fromkeys(parts)
+            continue
+        # A case is named as such, and an inner task has its unit's name as a part of its path.
+        named = [cases[part] for part in name.replace(":", "/").split("/") if part in cases]
+        if not named:
+            return None
+        meant |= dict.fromkeys(named)
     return list(meant)

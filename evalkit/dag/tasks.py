@@ -87,14 +87,20 @@ class Graph:
     _records: dict[str, AgentRecord] = field(factory=dict)
 
     # ---- levels ----
-    def add_case(self, case: Case, trials: Sequence[Trial]) -> None:
-        """The tasks of a case: one result per trial, and the case itself."""
-        results = [self._trial(trial) for trial in trials]
-        self.trials[case.name] = list(trials)
-        self._group(f"case:{case.name}", results, case.about)
+    def add_case(self, name: str, units: Sequence[tuple[Case, Sequence[Trial]]], meant: Sequence[str]) -> None:
+        """The tasks of a case: a result per trial of each unit, a group a unit, and the case: the units meant."""
+        chosen: list[str] = []
+        for unit, trials in units:
+            results = [self._trial(trial) for trial in trials]
+            self.trials[unit.unit] = list(trials)
+            if unit.unit != name:
+                self._group(f"case:{unit.unit}", results, unit.about, part_of=f"case:{name}")
+            if unit.unit in meant:
+                chosen += results
+        self._group(f"case:{name}", chosen, units[0][0].about)
 
     def add_groups(self, cases: Iterable[Case], run: str) -> None:
-        """The suites, `all`, and the report of the run."""
+        """The suites, `all`, and the report of the run. (`report_on` says after which results the report is made.)"""
         cases = list(cases)
         for suite in self.project.suites.values():
             names = [f"case:{case.name}" for case in cases if case.suite.name == suite.name]
@@ -104,11 +110,17 @@ class Graph:
         folder = self.session.places.results / run
         self._add(f"report:{run}", lambda: write_report(folder, run), now=lambda: report_inputs(folder),
                   present=lambda _: (folder / "summary.json").is_file(),
-                  doc=f"the summary of the run `{run}`", targets=[folder / "summary.json"],
-                  after=[f"result:{trial.id}" for trials in self.trials.values() for trial in trials], part_of="report")
+                  doc=f"the summary of the run `{run}`", targets=[folder / "summary.json"], after=(), part_of="report")
 
-    def _group(self, name: str, parts: Sequence[str], doc: str) -> None:
-        self.tasks[name] = Task(name, None, task_dep=list(parts), doc=_one_line(doc), has_subtask=True)
+    def report_on(self, run: str, trials: Iterable[Trial]) -> str:
+        """The report's task, to be made after the results of these trials."""
+        name = f"report:{run}"
+        self.tasks[name].task_dep = [f"result:{trial.id}" for trial in trials]
+        return name
+
+    def _group(self, name: str, parts: Sequence[str], doc: str, part_of: str | None = None) -> None:
+        self.tasks[name] = Task(name, None, task_dep=list(parts), doc=_one_line(doc), has_subtask=True,
+                                subtask_of=part_of)
 
     # ---- tasks ----
     def _add(self, name: str, action: Callable[[], dict[str, Any] | None], *, now: Callable[[], Inputs], doc: str,

@@ -51,9 +51,9 @@ def make_template(session: Session, setup: Setup) -> str:
                 raise UserError(f"the scaffold command made no folder at {{workspace}} ({scaffold.origin})",
                                 hint="it must create the folder that {workspace} names")
         else:
-            assert scaffold.folder is not None
             tree.mkdir()
-            lay_over(session.root / scaffold.folder, tree)
+            if scaffold.folder is not None:
+                lay_over(session.root / scaffold.folder, tree)
         _keep_tree(session, setup, tree, entry, f"the scaffold at {scaffold.origin}")
     return key
 

@@ -41,6 +41,7 @@ class TrialResult:
     """result.json. status: what the trial came to; reason: why, in a line."""
 
     case: str
+    unit: str
     suite: str
     run: str
     trial: int
@@ -79,7 +80,7 @@ def build_result(trial: Trial, record: AgentRecord, grades: Sequence[Grade], eva
     status, reason = _status(record.ending, checks)
     note = SELF_CHECK if trial.subject.self_check else _of_wrong_answer(trial, checks)
     return TrialResult(
-        case=case.name, suite=case.suite.name, run=trial.run, trial=trial.number, lane=trial.lane,
+        case=case.name, unit=case.unit, suite=case.suite.name, run=trial.run, trial=trial.number, lane=trial.lane,
         agent=record.agent, agent_version=record.agent_version, model=record.model,
         self_check=trial.subject.self_check, note=note, dry=trial.dry,
         status=status, reason=reason, ending=record.ending, seconds=record.seconds,
@@ -96,9 +97,10 @@ def _check(check: Check, grade: Grade) -> CheckResult:
 def _judge(judge: Judge, grade: Grade) -> CheckResult:
     verdict = grade.verdict
     if verdict.score is not None and judge.threshold is not None:
-        passed = verdict.score >= judge.threshold
+        higher = judge.direction == "higher"
+        passed = verdict.score >= judge.threshold if higher else verdict.score <= judge.threshold
         verdict = evolve(verdict, status="pass" if passed else "fail",
-                         summary=f"{verdict.summary} (wanted {judge.threshold})")
+                         summary=f"{verdict.summary} (wanted {'' if higher else 'at most '}{judge.threshold})")
     return CheckResult(judge.id, "judge", judge.title, judge.advisory, verdict, grade.seconds, grade.key)
 
 

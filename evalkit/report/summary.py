@@ -23,6 +23,7 @@ class TrialSummary:
 
     place: str
     case: str
+    unit: str
     suite: str
     agent: str
     model: str | None
@@ -72,7 +73,7 @@ def _trials(folder: Path) -> Iterator[TrialSummary]:
         result = read_record(path, TrialResult)
         usage = result.ending.usage
         yield TrialSummary(
-            place=path.parent.relative_to(folder).as_posix(), case=result.case, suite=result.suite,
+            place=path.parent.relative_to(folder).as_posix(), case=result.case, unit=result.unit, suite=result.suite,
             agent=result.agent, model=result.model, trial=result.trial, lane=result.lane,
             self_check=result.self_check, note=result.note, dry=result.dry, status=result.status,
             reason=result.reason, checks={check.id: check.verdict.status for check in result.checks},

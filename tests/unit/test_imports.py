@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "evalkit"
 BASE = ("errors", "digest", "records")
 """Modules that any stage may use."""
-STAGES = ("diagnostics", "syntax", "analysis", "plan", "execute", "grade", "report", "dag", "authoring", "cli")
+STAGES = ("diagnostics", "syntax", "analysis", "lint", "plan", "execute", "grade", "report", "dag", "authoring", "cli")
 """From text to doit: a stage may use those before it."""
 ONLY_IN = {"doit": {"dag"}, "lark": {"syntax"}, "httpx": {"execute"}, "rich": {"diagnostics", "report"}}
 

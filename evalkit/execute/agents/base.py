@@ -8,7 +8,7 @@ from typing import Protocol
 
 from attrs import field, frozen
 
-from evalkit.analysis.model import Toolchain
+from evalkit.analysis.model import Case, Toolchain
 from evalkit.execute.outcome import Ending
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.toolchain import Installed
@@ -46,6 +46,10 @@ class Agent(Protocol):
     def traits(self) -> AgentTraits: ...
     @property
     def toolchain(self) -> Toolchain | None: ...
+
+    def cannot(self, unit: Case) -> list[str]:
+        """What a unit asks of it that it does not do, in words: to run it all the same would measure something else."""
+        ...
 
     def run(self, job: Job) -> Ending:
         """Do the job. Raises `AgentError` where the harness or the provider failed."""

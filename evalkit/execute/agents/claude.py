@@ -26,7 +26,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from evalkit.analysis.model import Toolchain
+from evalkit.analysis.model import Case, Toolchain
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.agents.base import Job
 from evalkit.execute.agents.claude_stream import GIVE_UP_AFTER, Reader
@@ -70,6 +70,15 @@ class ClaudeCode:
         traits = AgentTraits(version, _READS, sampled=True, builds=True)
         return cls(traits, TOOLCHAIN if program is None else None, program, endpoint)
 
+    def cannot(self, unit: Case) -> list[str]:
+        asked = {
+            "guidance": unit.setup.guidance, "contract": unit.setup.contract, "answer": unit.setup.answer,
+            "temperature": unit.agent.temperature is not None, "seed": unit.agent.seed is not None,
+            "limits { cost }": unit.limits.cost is not None, "limits { tokens }": unit.limits.tokens is not None,
+            "permissions skip": unit.agent.permissions == "skip",
+        }
+        return [f"`{name}`" for name, given in asked.items() if given]
+
     # ---- the command line and the environment ----
     def _argv(self, job: Job) -> list[str]:
         case = job.trial.case
@@ -81,7 +90,7 @@ class ClaudeCode:
             "--model", self._model(job),
             "--max-turns", str(case.limits.turns),
             "--permission-mode", "acceptEdits",
-            "--strict-mcp-config", "--mcp-config", '{"mcpServers": {}}',
+            "--strict-mcp-config", "--mcp-config", _mcp_servers(job),
             "--disallowedTools", *deny,
         ]
         return [*argv, "--allowedTools", *allow] if allow else argv
@@ -222,3 +231,11 @@ def _version_of(program: str) -> str:
     if done.returncode != 0 or "Claude Code" not in done.stdout:
         raise UserError(f"{program} is not Claude Code (--version gave exit status {done.returncode})", hint=hint)
     return done.stdout.split()[0]
+
+
+def _mcp_servers(job: Job) -> str:
+    """The configuration of MCP servers: the case's, or that there is none. As text, not as a path of the harness."""
+    configured = job.trial.case.agent.mcp
+    if configured is None:
+        return '{"mcpServers": {}}'
+    return (job.root / configured).read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evalkit.errors import UserError
 from evalkit.execute.agents.base import Agent
 from evalkit.execute.agents.claude import ClaudeCode
 from evalkit.execute.agents.scripted import Nop, Overlay
@@ -20,7 +21,7 @@ class Agents:
         self._made: dict[str, Agent] = {}
 
     def of(self, subject: Subject) -> Agent:
-        """The agent of a subject. Raises UserError where its program is missing."""
+        """The agent of a subject. Raises UserError where it cannot be run, or its program is missing."""
         name = subject.agent
         if name not in self._made:
             self._made[name] = self._make(name)
@@ -29,4 +30,9 @@ class Agents:
     def _make(self, name: str) -> Agent:
         if name == "claude":
             return ClaudeCode.of(self._endpoint, self._claude)
-        return Nop() if name == "nop" else Overlay()
+        if name == "nop":
+            return Nop()
+        if name == "oracle" or name.startswith("wrong:"):
+            return Overlay()
+        raise UserError(f"this evalkit compiles cases for the agent `{name}`, but cannot run it yet",
+                        hint="agent=oracle plays a case's reference answer, where it has one")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from evalkit.analysis.model import Toolchain
+from evalkit.analysis.model import Case, Toolchain
 from evalkit.execute.agents.base import Job
 from evalkit.execute.outcome import Ending, Usage
 from evalkit.execute.overlay import lay_over
@@ -25,6 +25,9 @@ class Overlay:
     traits: AgentTraits = _TRAITS
     toolchain: Toolchain | None = None
 
+    def cannot(self, unit: Case) -> list[str]:
+        return []  # it reads nothing that a case could configure
+
     def run(self, job: Job) -> Ending:
         assert job.trial.answer is not None
         lay_over(job.root / job.trial.answer, job.workspace)
@@ -40,6 +43,9 @@ class Nop:
 
     traits: AgentTraits = _TRAITS
     toolchain: Toolchain | None = None
+
+    def cannot(self, unit: Case) -> list[str]:
+        return []  # it reads nothing that a case could configure
 
     def run(self, job: Job) -> Ending:
         return Ending("completed", "did nothing", Usage(turns=0, cost=0.0))

@@ -33,7 +33,9 @@ def test_a_name_that_is_none_gets_a_hint(asked: str, hint: str) -> None:
 
 def test_only_the_cases_that_a_selection_can_name_are_built() -> None:
     """Cases, suites and inner tasks name their cases; anything else means all."""
-    cases = ["kanban-board", "habits"]
+    cases = {"kanban-board": "kanban-board", "habits": "habits", "habits@ts": "habits"}
+    assert ["habits"] == cases_meant(["case:habits@ts"], cases, SUITES)
+    assert ["habits"] == cases_meant(["result:latest/nop/habits@ts/trial-1"], cases, SUITES)
     assert ["habits"] == cases_meant(["case:habits"], cases, SUITES)
     assert ["kanban-board", "habits"] == cases_meant(["suite:native"], cases, SUITES)
     assert ["kanban-board"] == cases_meant(["grade:latest/nop/kanban-board/trial-1:loop"], cases, SUITES)

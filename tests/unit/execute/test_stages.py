@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from attrs import field, frozen
 
-from evalkit.analysis.model import Command, Scaffold, Setup, Skill, Toolchain
+from evalkit.analysis.model import Case, Command, Scaffold, Setup, Skill, Toolchain
 from evalkit.digest import digest
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute import tree as tree_module
@@ -35,6 +35,9 @@ class Fake:
     work: Callable[[Job], Any] = field(default=lambda _: None)
     traits: AgentTraits = TRAITS
     toolchain: Toolchain | None = None
+
+    def cannot(self, unit: Case) -> list[str]:
+        return []
 
     def run(self, job: Job) -> Ending:
         ending = self.work(job)
