@@ -148,7 +148,7 @@ class _Scope:
     def covers(self, finding: Finding) -> bool:
         span = finding.diagnostic.span
         path = span.source.path
-        if self.files is None or path in self.files or finding.case in self.names:
+        if self.files is None or path in self.files or (finding.unit is not None and finding.unit.name in self.names):
             return True
         if path in self.suites and finding.diagnostic.severity == "error":
             return True

@@ -44,7 +44,7 @@ def find(subject: Subject) -> Iterator[Finding]:
             yield Finding(Diagnostic(
                 CODE, f"nothing names `{shown}`", first.name.span,
                 help=f"it is beside {first.name.span.source.shown}: name it in a statement, or delete it"),
-                first.name.value)
+                views[0].units[0])
 
 
 def _strings(path: Path, block: n.Case | n.Suite) -> Iterator[str]:

@@ -39,7 +39,7 @@ def find(subject: Subject) -> Iterator[Finding]:
                                      place.name.span if place else view.node.name.span,
                                      help="modules are looked for in the suite's folder, in the project's, and among "
                                      "what is installed"),
-                          None if place else unit.name)
+                          None if place else unit)
             continue
         yield from _unit(subject, view, unit, loading.registry)
 
@@ -52,19 +52,19 @@ def _unit(subject: Subject, view: CaseView, unit: m.Case, registry: Registry) ->
     for name in (*(node.name for node in nodes), *never):
         if name.value not in registry.commands:
             yield Finding(Diagnostic(COMMAND, f"the registry has no command `{name.value}`", name.span,
-                                     help=did_you_mean(name.value, registry.commands)), unit.name)
+                                     help=did_you_mean(name.value, registry.commands)), unit)
     for call, node in zip(calls, nodes, strict=True) if len(calls) == len(nodes) else ():
         schema = registry.commands.get(call.name)
         if schema is not None:
             for test, argument in zip(call.arguments, node.arguments, strict=True):
-                yield from _argument(call.name, test, argument, schema, unit.name)
+                yield from _argument(call.name, test, argument, schema, unit)
     tier = next((tier for tier in unit.suite.tiers if tier.name == unit.tier), None)
     if tier is not None and tier.requires is not None:
         yield from _tier(view, unit, tier, nodes, never, registry)
 
 
 # ---- arguments ----
-def _argument(command: str, test: m.ArgumentTest, node: n.ArgumentNode, schema: Any, case: str) -> Iterator[Finding]:
+def _argument(command: str, test: m.ArgumentTest, node: n.ArgumentNode, schema: Any, case: m.Case) -> Iterator[Finding]:
     properties = follow(schema, schema).get("properties")
     properties = properties if isinstance(properties, dict) else {}
     if test.key not in properties:
@@ -123,18 +123,18 @@ def _tier(view: CaseView, unit: m.Case, tier: m.Tier, nodes: list[n.Call], never
             continue
         if tier.requires == "schema flat" and not is_flat(follow(schema, schema)):
             yield Finding(Diagnostic(TIER, f"command `{node.name.value}` takes lists or objects, and tier "
-                                     f"`{tier.name}` requires flat arguments", node.name.span, notes=notes), unit.name)
+                                     f"`{tier.name}` requires flat arguments", node.name.span, notes=notes), unit)
         elif tier.requires == "read" and not _hint(schema, "readOnlyHint"):
             yield Finding(Diagnostic(TIER, f"command `{node.name.value}` does not say that it only reads, which tier "
                                      f"`{tier.name}` requires", node.name.span, notes=notes,
-                                     help="its schema says so by annotations: readOnlyHint"), unit.name)
+                                     help="its schema says so by annotations: readOnlyHint"), unit)
     names = [*(node.name.value for node in nodes), *(name.value for name in never)]
     known = [registry.commands[name] for name in names if name in registry.commands]
     if tier.requires == "confirmation" and known and not any(_hint(schema, "destructiveHint") for schema in known):
         yield Finding(Diagnostic(TIER, f"tier `{tier.name}` requires a command that needs a confirmation: the "
                                  "case neither expects nor forbids one", place,
                                  help="the schema of such a command says so by annotations: destructiveHint"),
-                      unit.name)
+                      unit)
 
 
 def _hint(schema: Any, name: str) -> bool:

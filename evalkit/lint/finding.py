@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from evalkit.analysis import model as m
 from evalkit.diagnostics import Diagnostic, Span
 
 __all__ = ["Finding"]
@@ -13,11 +14,11 @@ __all__ = ["Finding"]
 class Finding:
     """A diagnostic, and what it is about.
 
-    case: the name of the case that it is about, where it is about one: `allow` in that case, in its profiles or its
-    suite silences it. about: the statement, where the diagnostic points elsewhere (into a SKILL.md): `allow` in a block
-    around it silences it too.
+    unit: the unit of a case that it is about, where it is about one: `allow` in a block that the unit is made of
+    (suite, profiles, case, track, arm) silences it. about: the statement, where the diagnostic points elsewhere (into
+    a SKILL.md): `allow` in a block around it silences it too.
     """
 
     diagnostic: Diagnostic
-    case: str | None = None
+    unit: m.Case | None = None
     about: Span | None = None

@@ -35,7 +35,7 @@ def find(subject: Subject) -> Iterator[Finding]:
             if node is not None and node.files and not matching(names, judge.files):
                 yield Finding(Diagnostic(
                     CODE, f"judge `{judge.id}` is given no file: nothing of `{case.name}` matches its globs",
-                    node.files[0].span, help=f"looked in {', '.join(f'{folder}/' for folder in folders)}"), case.name)
+                    node.files[0].span, help=f"looked in {', '.join(f'{folder}/' for folder in folders)}"), case)
 
 
 def _folders(case: m.Case) -> list[str]:

@@ -44,7 +44,7 @@ def _check(subject: Subject, view: CaseView, case: m.Case, check: m.Check, spec:
             CODE, f"the prompt of `{case.name}` contains {shown}, which this check looks for", place.span,
             notes=_notes(view, texts[0], folded),
             help="ask for the behaviour and look for it another way; where the name is part of the task: "
-            'allow W001 "the task pins this name"'), case.name)
+            'allow W001 "the task pins this name"'), case)
 
 
 def _holds(prompt: str, text: str, folded: bool) -> bool:

@@ -28,4 +28,4 @@ def find(subject: Subject) -> Iterator[Finding]:
             proofs = " and that ".join(said for said, _ in missing)
             yield Finding(Diagnostic(
                 CODE, f"nothing proves that {proofs} in case `{case.name}`{track}", view.node.name.span,
-                help=f"add {' and '.join(statement for _, statement in missing)}"), case.name)
+                help=f"add {' and '.join(statement for _, statement in missing)}"), case)

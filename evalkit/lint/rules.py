@@ -45,15 +45,17 @@ RULES = (
 def lint(subject: Subject) -> list[Finding]:
     """What all rules find and nothing silences."""
     allowed = silence.silencers(subject)
-    findings = _once(finding for rule in RULES for finding in rule.find(subject))
-    found, used = silence.sort_out(subject, findings, allowed)
+    found, used = silence.sort_out(subject, (finding for rule in RULES for finding in rule.find(subject)), allowed)
     if subject.whole:  # else what they silence may not have been looked for
         found += silence.idle(allowed, used, frozenset(code for rule in RULES if rule.steady for code in rule.codes))
-    return found
+    return list(_once(found))
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Each finding once: the units of a case have most of theirs in common."""
+    """Each finding once: the units of a case have most of theirs in common.
+
+    Only of what is left: a finding of a unit that an arm silences may stand for another arm's.
+    """
     seen: set[tuple[str, str, str, int]] = set()
     for finding in findings:
         item = finding.diagnostic

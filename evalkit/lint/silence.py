@@ -7,6 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
+from evalkit.analysis import model as m
 from evalkit.diagnostics import Diagnostic, Span
 from evalkit.lint.finding import Finding
 from evalkit.lint.subject import Subject
@@ -27,7 +28,7 @@ class Silencer:
     block: Any
 
     def covers(self, finding: Finding, blocks: Sequence[Any]) -> bool:
-        """Whether it silences a finding; `blocks` are those that the finding's case is made of."""
+        """Whether it silences a finding; `blocks` are those that the finding's unit is made of."""
         if self.code != finding.diagnostic.code:
             return False
         places = [finding.diagnostic.span, *([finding.about] if finding.about else [])]
@@ -49,7 +50,7 @@ def sort_out(subject: Subject, findings: Iterable[Finding],
     for finding in findings:
         covering = []
         if finding.diagnostic.code in codes:
-            blocks = _blocks(subject, finding.case)
+            blocks = _blocks(subject, finding.unit)
             covering = [silencer for silencer in allowed if silencer.covers(finding, blocks)]
         used += covering
         if not covering:
@@ -64,16 +65,18 @@ def idle(allowed: Iterable[Silencer], used: Sequence[Silencer], steady: frozense
             for silencer in allowed if silencer.code in steady and not any(silencer is one for one in used)]
 
 
-def _blocks(subject: Subject, case: str | None) -> list[Any]:
-    """The blocks that a case is made of."""
-    view = subject.views.get(case) if case else None
-    if view is None:
+def _blocks(subject: Subject, unit: m.Case | None) -> list[Any]:
+    """The blocks that a unit is made of."""
+    if unit is None:
         return []
-    suite = subject.suite_of.get(view.node.name.value)
-    if suite is None:
-        return [view.node]
-    names = [node.name.value for node, _ in walk(view.node) if isinstance(node, n.UseProfile)]
-    return [view.node, suite.node, *(profile for name in names for profile in suite.chain(name))]
+    case, suite = subject.views[unit.name].node, subject.suite_of.get(unit.name)
+    tracks = [item for item in case.body if isinstance(item, n.Track) and item.name.value == unit.track]
+    blocks: list[Any] = [case, *tracks]
+    if suite is not None:
+        arm = (unit.arm or "").partition(".")[0]  # what is behind the dot is an ablation
+        blocks += [suite.node, *suite.chain(unit.profile)]
+        blocks += [item for item in suite.node.body if isinstance(item, n.Arm) and item.name.value in (unit.arm, arm)]
+    return blocks
 
 
 def _within(inner: Span, outer: Span) -> bool:

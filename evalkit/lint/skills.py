@@ -53,7 +53,7 @@ def _skill(subject: Subject, case: m.Case, skill: m.Skill, folder: str) -> Itera
         yield Finding(Diagnostic(
             CODE, f"skill `{skill.name}`: {problem.message}", Span(source, problem.start, problem.end),
             help=problem.help, notes=(("the skill is named here", named.span),) if named else ()),
-            case.name, named.span if named else None)
+            case, named.span if named else None)
 
 
 def _reference(text: str, name: str) -> list[Problem]:

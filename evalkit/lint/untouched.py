@@ -41,7 +41,7 @@ def find(subject: Subject) -> Iterator[Finding]:
             node = subject.node(check.origin, n.Check)
             if not isinstance(check.spec, m.GrepSpec) or node is None or not verdicts:
                 continue
-            found = partial(_finding, case.name, node)
+            found = partial(_finding, case, node)
             if all(_passes(verdict, check.spec) for verdict in verdicts):
                 yield found(f"check `{check.id}` passes on the untouched scaffold of `{case.name}`",
                             "an agent that does nothing passes it: look for what only an answer has")
@@ -51,7 +51,7 @@ def find(subject: Subject) -> Iterator[Finding]:
                             f"check `{check.id}`", "nobody can pass it: correct the globs")
 
 
-def _finding(case: str, node: n.Check, message: str, help_line: str) -> Finding:
+def _finding(case: m.Case, node: n.Check, message: str, help_line: str) -> Finding:
     return Finding(Diagnostic(CODE, message, node.kind.span, help=help_line), case)
 
 

@@ -17,9 +17,9 @@ from tests.unit.diagnostics.examples import lay_out
 EXAMPLES = [example for entry in CATALOGUE.values() for example in (entry.wrong, entry.right)
             if example.times == 1 and "registry" not in example.text]
 WORDS = [
-    'allow W001 "meant so"', 'allow W005 "x"', "use app", "track ts { use none }", "{", "}", '"', "/a|b/x", "none", "\n",
-    'starter "solution"', "check app", 'judge { files "*"; criterion "c" }', ";", "expect go(x > 1)", "é", "\u202e",
-    'check grep "**" has /(?i)a{2/', 'prompt """x"""', 'skills a from "solution"', 'solution "."',
+    'allow W001 "meant so"', 'allow W005 "x"', "use app", "track ts { use none }", "{", "}", '"', "/a|b/x", "none",
+    "\n", 'starter "solution"', "check app", 'judge { files "*"; criterion "c" }', ";", "expect go(x > 1)", "é",
+    "\u202e", 'check grep "**" has /(?i)a{2/', 'prompt """x"""', 'skills a from "solution"', 'solution "."',
 ]
 
 

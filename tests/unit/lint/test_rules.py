@@ -160,6 +160,21 @@ def test_an_allow_of_any_block_of_a_case(where: str, statement: str, tmp_path: P
     assert ["cases/s/it/it.eval:1:6: W005: nothing names `solution/`"] == places(tmp_path)
 
 
+def test_an_allow_of_a_track_and_of_an_arm(tmp_path: Path) -> None:
+    """It holds for the units of that track or arm: what is found for another one is told."""
+    tracks = 'track a { limits { turns 3 }; %s }\ntrack b { limits { turns 4 } }\n'
+    case = CASE.replace('  wrong "wrong/one" fails tests\n', 'allow W005 "later"\n')
+    write(tmp_path, {"it/it.eval": case}, case=tracks % 'allow W008 "later"')
+    assert ["cases/s/it/it.eval:1:6: W008: nothing proves that a wrong one fails in case `it` on track `b`"] == \
+        places(tmp_path)
+
+    arms = 'arm one { allow W008 "later" }\narm two { %s }\n'
+    write(tmp_path, {"it/it.eval": case}, suite=arms % 'limits { turns 3 }')
+    assert ["cases/s/it/it.eval:1:6: W008: nothing proves that a wrong one fails in case `it`"] == places(tmp_path)
+    write(tmp_path, {"it/it.eval": case}, suite=arms % 'allow W008 "later"')
+    assert [] == places(tmp_path)
+
+
 def test_an_allow_of_another_block_silences_nothing(tmp_path: Path) -> None:
     """One that stands at a check is for what is found in that check."""
     write(tmp_path, {}, case='check grep "*.txt" has "Cards" as a\ncheck grep "*.md" has "Cards" allow W001 "pinned"\n')
