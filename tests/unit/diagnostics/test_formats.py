@@ -40,7 +40,9 @@ def test_colour() -> None:
     """The same text with codes around its parts."""
     shown = render(WARNING, colour=True)
 
-    assert ["\x1b[1;33mwarning[W001]\x1b[0m\x1b[1m: doubtful\x1b[0m", " \x1b[34m-->\x1b[0m a:2:1"] == shown.split("\n")[:2]
+    assert [
+        "\x1b[1;33mwarning[W001]\x1b[0m\x1b[1m: doubtful\x1b[0m", " \x1b[34m-->\x1b[0m a:2:1",
+    ] == shown.split("\n")[:2]
     assert "  \x1b[34m|\x1b[0m \x1b[33m^^^\x1b[0m\n" in shown
     assert "plain" == Paint(False)("plain", "red", bold=True)
     assert "" == Paint(True)("", "red")
