@@ -219,7 +219,7 @@ class Checks:
                 self.report("E053", f"`{name.value}` cannot be scored", name.span,
                             help=did_you_mean(name.value, LANGUAGES))
             return LANGUAGES.get(name.value, "javascript")
-        guessed = _SUFFIXES.get(PurePosixPath(answer or ".js").suffix)
+        guessed = _SUFFIXES.get(PurePosixPath(answer or "a.js").suffix)
         if guessed is None:
             self.report("E032", f"nothing says which language `{answer}` is written in", node.span,
                         help="add `language javascript`, `typescript` or `python`")

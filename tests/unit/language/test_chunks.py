@@ -88,8 +88,9 @@ def test_a_chunk_has_the_errors_that_it_names(files: dict[str, str], tmp_path: P
 
 
 def test_every_error_code_has_a_chunk() -> None:
-    """Each code that the sources can report is shown by at least one input."""
-    sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "evalkit").rglob("*.py"))
+    """Each code that parsing and compiling can report is shown by at least one input."""
+    sources = "\n".join(path.read_text(encoding="utf-8") for stage in ("syntax", "analysis")
+                        for path in (ROOT / "evalkit" / stage).rglob("*.py"))
     covered = {code for _, files in chunks() for _, _, code, _ in expected_errors(files)}
 
     assert set(re.findall(r'"(E\d{3})"', sources)) == covered

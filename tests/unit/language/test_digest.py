@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from attrs import frozen
+from attrs import field, frozen
 
-from evalkit.digest import canonical, digest, digest_bytes, digest_file, digest_path
+from evalkit.digest import GROWN, canonical, digest, digest_bytes, digest_file, digest_path
 
 
 @frozen
@@ -75,3 +75,15 @@ def test_a_file_and_a_folder(tmp_path: Path) -> None:
     changed = digest_path(tmp_path / "one")
     file.rename(file.with_name("c.txt"))
     assert 4 == len({first, executable, changed, digest_path(tmp_path / "one")})
+
+
+@frozen
+class Grown:
+    name: str
+    later: int = field(default=1, metadata=GROWN)
+
+
+def test_a_class_may_grow() -> None:
+    """A field that came later counts where it is not at its default; until then the keys are the old ones."""
+    assert {"": "Grown", "name": "a"} == canonical(Grown("a"))
+    assert {"": "Grown", "name": "a", "later": 2} == canonical(Grown("a", 2))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalkit.analysis import load_project
-from evalkit.analysis.model import Case
+from evalkit.analysis.model import Case, Check
 from evalkit.digest import digest, digest_path
 from evalkit.plan.keys import (
     Contents,
@@ -228,3 +228,54 @@ def test_a_toolchain_is_its_pins_and_the_platform(setting: Setting) -> None:
 def test_changes_in_words(before: Inputs | None, now: Inputs, expected: str) -> None:
     """Each input that differs is named; short values are shown, digests are not."""
     assert expected == changes(before, now)
+
+
+MORE: list[tuple[str, str, dict[str, str]]] = [
+    ("guidance", 'guidance "PROMPT.md"', {"agent": "guidance cases/s/PROMPT.md is new"}),
+    ("a contract", 'contract "PROMPT.md"', {"agent": "contract cases/s/PROMPT.md is new"}),
+    ("a temperature", "temperature 0.5", {"agent": "temperature is new"}),
+    ("a cost limit", "limits { cost $2 }", {"agent": "cost limit is new"}),
+    ("a token limit", "limits { tokens 5 }", {"agent": "token limit is new"}),
+    ("permissions", "agent claude { permissions skip }", {"agent": "permissions is new"}),
+    ("an MCP configuration", 'agent claude { mcp "PROMPT.md" }', {"agent": "mcp cases/s/PROMPT.md is new"}),
+    ("tags", "tags quick", {}),
+    ("trials", "trials 3", {}),
+    ("an allowed warning", 'allow W001 "meant"', {}),
+]
+
+
+@pytest.mark.parametrize(("statement", "expected"), [more[1:] for more in MORE], ids=[more[0] for more in MORE])
+def test_what_a_case_says_more_is_an_input_more(statement: str, expected: dict[str, str], setting: Setting) -> None:
+    """Statements that came later have a part in a key only where they stand."""
+    before = setting.inputs()
+    setting.edit("it.eval", '  prompt "PROMPT.md"', f'  {statement}\n  prompt "PROMPT.md"')
+    after = setting.inputs()
+
+    assert expected == {name: changes(before[name], after[name]) for name in before if before[name] != after[name]}
+
+
+def test_what_new_checks_read(setting: Setting) -> None:
+    """A check of the transcript reads no tree; hidden tests read their own files; a score, the answer."""
+    setting.edit("it.eval", "  prompt", '  answer "a.txt"; check transcript has "x" as seen\n  check exists "*.md" as there\n'
+                 '  check hidden-tests "empty.md" run "t {report}" as hidden; score code as score '
+                 "{ language python; apis \"x\" }\n  prompt")
+    case = setting.case
+    seen, there, hidden, score = (next(check for check in case.checks if check.id == name)
+                                  for name in ("seen", "there", "hidden", "score"))
+
+    def inputs(check: Check, tree: dict[str, str]) -> set[str]:
+        return set(grade_inputs(case, check, tree, "1", "local", setting.contents, "digest"))
+
+    assert {"grader", "check", "transcript"} == inputs(seen, TREE)
+    assert {"grader", "check", "matching files"} == inputs(there, TREE)
+    assert {"grader", "check", "answer"} == inputs(score, TREE)
+    assert {"grader", "check", "final tree", "lane", "toolchain t", "cases/s/empty.md"} == inputs(hidden, TREE)
+
+
+def test_an_arm_is_a_sample_of_its_own(setting: Setting) -> None:
+    """Two arms that ask the same do not share their samples."""
+    setting.edit("suite.eval", '  about "A suite."', '  arm a { }\n  arm b { }\n  about "A suite."')
+    first, second = load_project(setting.root).units["it"]
+
+    assert "arm a → b" == changes(*(agent_inputs(Trial(unit, Subject("claude", "m"), CLAUDE, 1, "latest"),
+                                                 setting.contents) for unit in (first, second)))

@@ -14,7 +14,7 @@ from tests.unit.language.project import parse_text
 
 def plain(node: Any) -> Any:
     """A node as (class, fields) without spans; values as what they hold."""
-    if isinstance(node, n.Name | n.Number):
+    if isinstance(node, n.Name | n.Number | n.Real | n.Data):
         return node.value
     if isinstance(node, n.Str):
         return ("block", node.value) if node.block else node.value
@@ -24,6 +24,34 @@ def plain(node: Any) -> Any:
         return (type(node).__name__, {field.name: plain(getattr(node, field.name)) for field in attrs.fields(type(node))
                                       if field.type != "Span" and field.name != "span"})
     return node
+
+
+def check(kind: tuple[str, dict[str, Any]], **options: Any) -> tuple[str, dict[str, Any]]:
+    """A check with the options that are given, and no others."""
+    none: dict[str, Any] = {name: [] for name in ("ids", "lanes", "arms", "tracks", "weights", "limits", "silenced",
+                                                  "texts")}
+    return "Check", {"kind": kind, "advisory": False, **none, **options}
+
+
+def run(command: str, exits: Any = (), outputs: Any = ()) -> tuple[str, dict[str, Any]]:
+    return "CheckRun", {"command": command, "exits": list(exits), "outputs": list(outputs)}
+
+
+def limits(**given: Any) -> tuple[str, dict[str, Any]]:
+    return "Limits", {"turns": None, "time": None, "cost": None, "tokens": None, **given}
+
+
+def judge(**given: Any) -> tuple[str, dict[str, Any]]:
+    none: dict[str, Any] = {name: [] for name in ("files", "criteria", "context", "models", "silenced")}
+    return "Judge", {"title": None, "id": None, "most_bytes": None, "threshold": None, "advisory": False,
+                     "votes": None, "direction": "higher", "temperature": None, **none, **given}
+
+
+def call(name: str, *arguments: Any) -> tuple[str, dict[str, Any]]:
+    return "Call", {"name": name, "arguments": list(arguments)}
+
+
+SILENCE = ("Silence", {"code": "W001", "reason": "why"})
 
 
 def statements(kind: str, text: str) -> list[Any]:
@@ -48,29 +76,80 @@ CASE_STATEMENTS: list[tuple[str, tuple[str, dict[str, Any]]]] = [
     ("skills none", ("SkillsNone", {})),
     ('prewarm "a", "b" time 1h', ("Prewarm", {"commands": ["a", "b"], "limit": 3600})),
     ('caches "a", "b"', ("Caches", {"paths": ["a", "b"]})),
-    ("limits { turns 3; time 1h30m }", ("Limits", {"turns": 3, "time": 5400})),
-    ("limits { }", ("Limits", {"turns": None, "time": None})),
+    ("limits { turns 3; time 1h30m }", limits(turns=3, time=5400)),
+    ("limits { cost $2.50; tokens 2000000 }", limits(cost=2.5, tokens=2_000_000)),
+    ("limits { }", limits()),
+    ('scaffold template "a"', ("ScaffoldTemplate", {"path": "a"})),
+    ('guidance "a", "b"', ("Guidance", {"paths": ["a", "b"]})),
+    ("guidance none", ("GuidanceNone", {})),
+    ('contract "a"', ("Contract", {"path": "a"})),
+    ("contract none", ("ContractNone", {})),
+    ("prewarm none", ("PrewarmNone", {})),
+    ("caches none", ("CachesNone", {})),
+    ("temperature 0.2", ("Temperature", {"value": 0.2})),
+    ("trials 3", ("Trials", {"count": 3})),
+    ("tags a, b", ("Tags", {"names": ["a", "b"]})),
+    ('env A = "b"', ("Env", {"name": "A", "value": "b"})),
+    ('answer "a"', ("Answer", {"path": "a", "template": None})),
+    ('answer "a" over template "b"', ("Answer", {"path": "a", "template": "b"})),
+    ('allow W001 "why"', SILENCE),
+    ('allow W001 """why"""', ("Silence", {"code": "W001", "reason": ("block", "why")})),
     ('model "a"', ("Model", {"role": "model", "variable": None, "default": "a"})),
     ('judge-model env A_B else "a"', ("Model", {"role": "judge-model", "variable": "A_B", "default": "a"})),
     ('agent x { allow Read, "Bash(a *)"; deny B; suffix "c"; mcp none; env D = "e" }',
      ("Agent", {"name": "x", "body": [
          ("Allow", {"tools": ["Read", "Bash(a *)"]}), ("Deny", {"tools": ["B"]}), ("Suffix", {"text": "c"}),
          ("McpNone", {}), ("Env", {"name": "D", "value": "e"})]})),
-    ('check run "a"', ("Check", {"kind": ("CheckRun", {"command": "a"}), "ids": [], "lanes": [], "advisory": False,
-                                 "limits": [], "texts": []})),
+    ('agent x { permissions skip; permissions accept-edits; mcp "m"; registry "a:b"; registry mcp "c"; system "d"\n'
+     'system """e"""; state "f"; command "g"; temperature 1; seed 2 }',
+     ("Agent", {"name": "x", "body": [
+         ("Permissions", {"mode": "skip"}), ("Permissions", {"mode": "accept-edits"}), ("Mcp", {"path": "m"}),
+         ("Registry", {"name": "a:b"}), ("RegistryMcp", {"command": "c"}), ("System", {"text": "d"}),
+         ("System", {"text": ("block", "e")}), ("State", {"path": "f"}), ("Command", {"command": "g"}),
+         ("Temperature", {"value": 1}), ("Seed", {"value": 2})]})),
+    ('check run "a"', check(run("a"))),
+    ('check run "a" exit 3 has "b", /c/ lacks "d" "e"', check(run("a", [3], [
+        ("Expectation", {"expect": "has", "one_line": False,
+                         "patterns": ["b", ("Regex", {"pattern": "c", "flags": ""})]}),
+        ("Expectation", {"expect": "lacks", "one_line": False, "patterns": ["d"]})]), texts=["e"])),
+    ('check run "a" weight 1.5 for arm b, c for track d allow W001 "why" on e "f"', check(
+        run("a"), weights=[1.5], arms=["b", "c"], tracks=["d"], silenced=[SILENCE], lanes=["e"], texts=["f"])),
     ('check grep "a", "b" has "c", /d\\/e/i "f" as g advisory on h, i',
-     ("Check", {"kind": ("CheckGrep", {"globs": ["a", "b"], "expect": "has", "patterns": [
-         "c", ("Regex", {"pattern": "d/e", "flags": "i"})]}), "ids": ["g"], "lanes": ["h", "i"], "advisory": True,
-         "limits": [], "texts": ["f"]})),
-    ('check snapshot lacks "a"', ("Check", {"kind": ("CheckSnapshot", {"expect": "lacks", "patterns": ["a"]}),
-                                            "ids": [], "lanes": [], "advisory": False, "limits": [], "texts": []})),
-    ('check own "a" "b" time 5s', ("Check", {"kind": ("CheckDefined", {"name": "own"}), "ids": [], "lanes": [],
-                                             "advisory": False, "limits": [5], "texts": ["a", "b"]})),
+     check(("CheckGrep", {"globs": ["a", "b"], "expect": "has", "patterns": [
+         "c", ("Regex", {"pattern": "d/e", "flags": "i"})]}), ids=["g"], lanes=["h", "i"], advisory=True, texts=["f"])),
+    ('check exists "a", "b"', check(("CheckExists", {"expect": "exists", "globs": ["a", "b"]}))),
+    ('check absent "a"', check(("CheckExists", {"expect": "absent", "globs": ["a"]}))),
+    ('check hidden-tests "a" run "b"', check(("CheckHiddenTests", {"path": "a", "command": "b"}))),
+    ('check snapshot lacks "a"', check(("CheckSnapshot", {"expect": "lacks", "patterns": ["a"], "one_line": False}))),
+    ('check snapshot has in one line "a", "b"', check(
+        ("CheckSnapshot", {"expect": "has", "patterns": ["a", "b"], "one_line": True}))),
+    ('check page "a" loads', check(("CheckPage", {"path": "a"}))),
+    ('check transcript has "a"', check(("CheckTranscript", {"expect": "has", "patterns": ["a"]}))),
+    ('check own "a" "b" time 5s', check(("CheckDefined", {"name": "own"}), limits=[5], texts=["a", "b"])),
+    ('score code as a { language python; imports "b", "c"; apis "d"; forbid "e", /f/; parses "g" time 1s\n'
+     'pass at 0.8, advisory; allow W001 "why" }',
+     ("Score", {"id": "a", "languages": ["python"], "imports": ["b", "c"], "apis": ["d"],
+                "forbid": ["e", ("Regex", {"pattern": "f", "flags": ""})], "parses": ["g"], "limit": 1,
+                "thresholds": [0.8], "advisory": True, "silenced": [SILENCE]})),
     ('judge "a" as b { files "c"; files "d"; pass at 6, advisory; criterion "e"; criterion "f"; context "g" }',
-     ("Judge", {"title": "a", "id": "b", "files": ["c", "d"], "threshold": 6, "advisory": True,
-                "criteria": ["e", "f"], "context": ["g"]})),
-    ("judge { advisory }", ("Judge", {"title": None, "id": None, "files": [], "threshold": None, "advisory": True,
-                                      "criteria": [], "context": []})),
+     judge(title="a", id="b", files=["c", "d"], threshold=6, advisory=True, criteria=["e", "f"], context=["g"])),
+    ('judge { files "a" up to 24KB; model "b", "c"; votes 3; direction lower; temperature 0.5; allow W001 "why" }',
+     judge(files=["a"], most_bytes=24_000, models=["b", "c"], votes=3, direction="lower", temperature=0.5,
+           silenced=[SILENCE])),
+    ("judge { advisory }", judge(advisory=True)),
+    ("expect a then b(c: 1)", ("Expect", {"calls": [
+        call("a"), call("b", ("ArgumentIs", {"key": "c", "value": 1}))]})),
+    ('expect a(b one of "c", -1, true, null, d > 1.5, e in -1..2.5, f boolean, g: [[], "h"])',
+     ("Expect", {"calls": [call(
+         "a", ("ArgumentOneOf", {"key": "b", "values": ["c", -1, True, None]}),
+         ("ArgumentCompare", {"key": "d", "operator": ">", "value": 1.5}),
+         ("ArgumentIn", {"key": "e", "range": ("Range", {"low": -1, "high": 2.5})}),
+         ("ArgumentType", {"key": "f", "type": "boolean"}),
+         ("ArgumentIs", {"key": "g", "value": [[], "h"]}))]})),
+    ("expect a()", ("Expect", {"calls": [call("a")]})),
+    ("never a, b", ("Never", {"names": ["a", "b"]})),
+    ('track t { use none; expect a; solution "b" }', ("Track", {"name": "t", "body": [
+        ("UseNone", {}), ("Expect", {"calls": [call("a")]}), ("Solution", {"path": "b"})]})),
     ('solution "a"', ("Solution", {"path": "a"})),
     ('wrong "a" fails b, c', ("Wrong", {"path": "a", "fails": ["b", "c"]})),
 ]
@@ -86,9 +165,21 @@ SUITE_STATEMENTS: list[tuple[str, tuple[str, dict[str, Any]]]] = [
     ('define check a(b, c) "d" { put "e" as "f"; append "g" "h"; each "i" run "j" time 1s; run "k" }',
      ("Define", {"name": "a", "params": ["b", "c"], "title": "d", "steps": [
          ("StepPut", {"source": "e", "target": "f"}), ("StepAppend", {"target": "g", "text": "h"}),
-         ("StepEach", {"glob": "i", "command": "j", "limit": 1}), ("StepRun", {"command": "k", "limit": None})]})),
-    ('define check a { run "b" }',
-     ("Define", {"name": "a", "params": [], "title": None, "steps": [("StepRun", {"command": "b", "limit": None})]})),
+         ("StepEach", {"glob": "i", "command": "j", "limit": 1}), ("StepRun", {"command": "k", "limit": None})],
+         "silenced": []})),
+    ('define check a { run "b"; allow W001 "why" }',
+     ("Define", {"name": "a", "params": [], "title": None, "steps": [("StepRun", {"command": "b", "limit": None})],
+                 "silenced": [SILENCE]})),
+    ('toolchain t { apt "a", "b"; checkout "c" build "d"; checkout env E else "f" build "g" time 1s }',
+     ("Toolchain", {"name": "t", "body": [
+         ("Apt", {"packages": ["a", "b"]}),
+         ("Checkout", {"variable": None, "path": "c", "build": "d", "limit": None}),
+         ("Checkout", {"variable": "E", "path": "f", "build": "g", "limit": 1})]})),
+    ("tier a", ("Tier", {"name": "a", "about": None, "requires": None})),
+    ('tier a "b" requires schema flat', ("Tier", {"name": "a", "about": "b", "requires": "schema flat"})),
+    ("tier a requires read", ("Tier", {"name": "a", "about": None, "requires": "read"})),
+    ('arm a { about "b"; skills none; ablate guidance by section }', ("Arm", {"name": "a", "body": [
+        ("About", {"text": "b"}), ("SkillsNone", {}), ("Ablate", {})]})),
     ("use agent nop", ("UseAgent", {"name": "nop"})),
 ]
 
@@ -108,19 +199,47 @@ def test_a_statement_of_a_suite(text: str, node: tuple[str, dict[str, Any]]) -> 
 def test_every_node_class_is_tested() -> None:
     """No statement is without a test of its own."""
     seen = repr([node for _, node in CASE_STATEMENTS + SUITE_STATEMENTS])
-    blocks_and_values = {"Suite", "Case", "File", "Name", "Str", "Number", "CheckKind", "Setup", "StepNode", "Pattern"}
+    blocks_and_values = {"Suite", "Case", "File", "Name", "Str", "Number", "Real", "Data", "Json", "CheckKind", "Setup",
+                         "StepNode", "Pattern", "ArgumentNode", "Graded"}
 
     assert [] == [name for name in n.__all__ if name not in blocks_and_values and f"'{name}'" not in seen]
 
 
-KEYWORDS = ["about", "files", "time", "as", "on", "none", "run", "check", "case", "suite", "has", "judge-model"]
+def test_the_head_of_a_case() -> None:
+    """A name, a tier and a prompt; the last two may be left out."""
+    file, errors = parse_text('case a { }\ncase b c { }\ncase d "e" { }\ncase f g """h""" { use i }')
+
+    assert [] == errors
+    assert [("a", None, None), ("b", "c", None), ("d", None, "e"), ("f", "g", ("block", "h"))] == [
+        (plain(case.name), plain(case.tier), plain(case.prompt)) for case in file.cases]
+    assert [("UseProfile", {"name": "i"})] == plain(file.cases[3].body)
+
+
+def test_line_ends_within_brackets_mean_nothing() -> None:
+    """Also where a comment stands at the end of the line; a `;` is no line end."""
+    expected = statements("case", "expect a(b: [1, 2], c: 3)")
+
+    assert expected == statements("case", "expect a(\n  b: [  # one\n    1, 2\n  ],\n  c: 3\n)")
+    assert "the end of the line cannot stand here" == parse_text("case a { expect a(b: 1; c: 2) }")[1][0].message
+
+
+def test_an_open_bracket_ends_with_its_statement() -> None:
+    """What follows a broken call is parsed as ever."""
+    file, errors = parse_text("case a {\n  expect b(c: 1\n  use d\n  use e\n}\ncase f { }")
+
+    assert ["`use` cannot stand here"] == [error.message for error in errors]
+    assert ["a", "f"] == [case.name.value for case in file.cases]
+
+
+KEYWORDS = ["about", "files", "time", "as", "on", "none", "run", "check", "case", "suite", "has", "judge-model",
+            "allow", "expect", "then", "in", "one", "number", "arm", "track", "true"]
 
 
 @pytest.mark.parametrize("word", KEYWORDS)
 def test_a_keyword_is_a_name_where_only_a_name_can_stand(word: str) -> None:
     """Ids, lanes, parameters and names of blocks may be words that the language uses elsewhere."""
-    [check] = statements("case", f'check run "a" as {word}')
-    assert [word] == check[1]["ids"]
+    [found] = statements("case", f'check run "a" as {word}')
+    assert [word] == found[1]["ids"]
     assert [word] == statements("case", f'wrong "a" fails {word}')[0][1]["fails"]
     assert [word] == statements("suite", f'define check x({word}) {{ run "a" }}')[0][1]["params"]
     file, errors = parse_text(f"case {word} {{ }}")

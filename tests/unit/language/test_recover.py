@@ -60,7 +60,7 @@ def test_parsing_stops_after_many_errors() -> None:
 
 def test_brackets_of_a_broken_head_are_balanced() -> None:
     """A block behind a broken head is skipped as a whole: its statements are no errors of their own."""
-    file, errors = parse_text("case a b {\n  use c\n  use { d }\n}\ncase e { use f }\n")
+    file, errors = parse_text("case a b c {\n  use c\n  use { d }\n}\ncase e { use f }\n")
 
     assert [1] == [error.span.line for error in errors]
     assert ["e"] == [case.name.value for case in file.cases]

@@ -44,7 +44,7 @@ error[E012]: `\\u{202e}` cannot stand here
   |
 1 | case a \\u{202e}\\u{1b}[31m { }
   |        ^^^^^^^^
-  = expected `{`"""
+  = expected `{`, a name, a quoted string or a \"\"\" text block"""
 
 
 def test_an_error_at_the_end_of_the_file() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from attrs import evolve
 
 from evalkit.plan.trials import AgentTraits, Subject, Trial
 from tests.unit.language.project import compile_case
@@ -34,6 +35,8 @@ def test_a_trial_is_named_by_run_subject_case_and_number(tmp_path: Path) -> None
     case = compile_case(tmp_path)
 
     assert "r/claude/m%2Fn/it/trial-3" == Trial(case, Subject("claude", "m/n"), TRAITS, 3, "r").id
+    on_track = evolve(case, track="t", arm="a")
+    assert "r/nop/it@t+a/trial-1" == Trial(on_track, Subject("nop"), TRAITS, 1, "r").id
 
 
 @pytest.mark.parametrize(("agent", "answer"), [
