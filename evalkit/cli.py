@@ -65,3 +65,7 @@ def _parser(called: str) -> argparse.ArgumentParser:
         if name == called:
             import_module(f"evalkit.authoring.{module}").arguments(command)
     return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,4 +1,4 @@
-"""`evalkit check`: compiles cases and lints them; runs nothing.
+"""`evalkit check`: compiles cases and lints them; runs nothing, unless it is asked to prove them.
 
 The project is always compiled as a whole, since its files share names; what is told is what concerns the paths that
 were asked for. A broken file elsewhere keeps warnings from being looked for, and that is said.
@@ -18,6 +18,7 @@ from attrs import frozen
 from evalkit.analysis.files import relative
 from evalkit.analysis.resolve import compile_units
 from evalkit.authoring.project import cases_folder, find_root
+from evalkit.authoring.proof import prove_cases
 from evalkit.diagnostics import CaseErrors, Diagnostic, Span, did_you_mean, render_all
 from evalkit.diagnostics.colour import wants_colour
 from evalkit.diagnostics.formats import as_data, as_github
@@ -34,8 +35,10 @@ examples:
   evalkit check cases/native         a folder; a file or the name of a case can be given too
   evalkit check --strict             warnings fail as well
   evalkit check --format github      annotations for GitHub's checks; `json` is for other programs
+  evalkit check --prove my-case      run the known answers of a case too: what do its checks accept and reject?
 
-exit status: 0 nothing, or warnings only; 1 there are errors (with --strict: or warnings); 2 wrong usage
+exit status: 0 nothing, or warnings only; 1 there are errors (with --strict: or warnings), or a case is not proven;
+2 wrong usage; 3 a known answer could not be run
 what a code means: evalkit explain E012
 a warning that is meant so: allow W001 "the reason", within its block or behind its check
 """
@@ -48,10 +51,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json", "github"), default="text",
                         help="text for people (default), json, or github for annotations")
     parser.add_argument("--strict", action="store_true", help="end with status 1 for warnings too")
+    parser.add_argument("--prove", action="store_true",
+                        help="also run the known answers: does the right one pass, is each wrong one caught?")
 
 
 def main(options: argparse.Namespace) -> int:
     """Print what is wrong. 0: no error; 1: errors, or with `--strict` warnings. Raises `UserError`."""
+    if options.prove and options.format != "text":
+        raise UserError(f"--prove has no form for `--format {options.format}`", hint="leave one of them out")
     root = find_root()
     checked = check_project(root, cases_folder(root))
     scope = _scope(root, checked, options.paths)
@@ -69,7 +76,13 @@ def main(options: argparse.Namespace) -> int:
     errors = [item for item in found if item.severity == "error"]
     if not checked.linted and not errors:
         print("warnings were not looked for: other files have errors (evalkit check)", file=sys.stderr)
-    return Exit.CASE_FAILED if errors or (options.strict and found) else Exit.OK
+    status = Exit.CASE_FAILED if errors or (options.strict and found) else Exit.OK
+    if not options.prove:
+        return status
+    if errors:
+        print("nothing is proven while there are errors", file=sys.stderr)
+        return status
+    return prove_cases(root, {case.name.value for path, case in checked.cases if scope.has(path, case)}) or status
 
 
 # ---- the pipeline ----

@@ -44,7 +44,8 @@ EXPECTED = """\
       "status": "fail",
       "suite": "suite",
       "trial": 1,
-      "turns": 31
+      "turns": 31,
+      "unit": "kanban-board"
     },
     {
       "agent": "oracle",
@@ -65,7 +66,8 @@ EXPECTED = """\
       "status": "pass",
       "suite": "suite",
       "trial": 1,
-      "turns": 31
+      "turns": 31,
+      "unit": "other"
     }
   ]
 }

@@ -1,0 +1,70 @@
+"""`evalkit check --prove`: known answers, and what they prove."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.feature.project import MiniProject
+
+CASE = "cases/mini/greeting/greeting.eval"
+
+
+def prove(project: MiniProject, *args: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "EVALKIT_CACHE": str(project.root.parent / "cache"),
+           "EVALKIT_WORK": str(project.root.parent / "work")}
+    return subprocess.run([sys.executable, "-m", "evalkit.cli", "check", "--prove", *args], cwd=project.root, env=env,
+                          capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_a_sound_case_is_proven(project: MiniProject) -> None:
+    """The right answer passes, nothing fails, the wrong one is caught; what nothing tests is remarked."""
+    done = prove(project, "greeting")
+    assert 0 == done.returncode, done.stdout + done.stderr
+    assert done.stdout.endswith("""\
+greeting: proven
+             oracle  nop  wrong:rude
+  own        ✓       ✗    ✓
+  greets     ✓       ✗    ✗ must fail
+  finished   ✓       ✗    ✓
+  not-empty  ✓       ✓    ✓
+  remark: no known answer fails `not-empty`: nothing shows that it rejects anything
+
+1 of 1 proven
+"""), done.stdout
+    assert "" == "".join(line for line in prove(project).stderr.splitlines() if line.endswith("(never run)"))
+
+
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ("fails greets", "fails own", "not so: wrong answer `rude` passes `own`, which must fail it"),
+    ('"sh check.sh"', '"test -f nothing"', "not so: the reference answer does not pass: failed: own"),
+])
+def test_a_case_that_is_not_sound(project: MiniProject, old: str, new: str, said: str) -> None:
+    """What is not as it should be is said, with status 1."""
+    project.edit(CASE, old, new)
+    done = prove(project)
+    assert 1 == done.returncode, done.stderr
+    assert "greeting: not proven" in done.stdout
+    assert said in done.stdout
+    assert "0 of 1 proven" in done.stdout
+
+
+def test_a_case_that_rejects_nothing(project: MiniProject) -> None:
+    """Doing nothing must not pass."""
+    project.write(CASE, 'case greeting {\n  use note\n  prompt """\n    Do.\n    """\n  check run "true" as fine\n}\n')
+    done = prove(project)
+    assert 1 == done.returncode
+    assert "not so: doing nothing passes: no check needs the work to be done" in done.stdout
+    assert "remark: there is no reference answer" in done.stdout
+
+
+def test_errors_come_first(project: MiniProject) -> None:
+    """A case with errors is not run."""
+    project.edit(CASE, "check not-empty as", "check not-empti as")
+    done = prove(project)
+    assert 1 == done.returncode
+    assert "nothing is proven while there are errors" in done.stderr
+    assert not project.path("results").exists()
