@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evalkit.analysis import findings, model, setup, values
+from evalkit.analysis import agents, checks, findings, model, setup, values
 from evalkit.diagnostics import render_all
 from evalkit.syntax import grammar, source
 from evalkit.syntax.lower_values import MAX_DURATION, MAX_LENGTH, MAX_NUMBER
@@ -65,8 +65,9 @@ def test_every_keyword_has_an_example_and_every_statement_a_place() -> None:
 
 
 def test_every_error_code_is_listed() -> None:
-    """The table of errors has the codes of the sources, each once."""
-    sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "evalkit").rglob("*.py"))
+    """The table of errors has the codes of parsing and compiling, each once."""
+    sources = "\n".join(path.read_text(encoding="utf-8") for stage in ("syntax", "analysis")
+                        for path in (ROOT / "evalkit" / stage).rglob("*.py"))
 
     assert sorted(set(re.findall(r'"(E\d{3})"', sources))) == re.findall(r"^\| (E\d{3}) \|", PAGE, re.MULTILINE)
 
@@ -77,7 +78,8 @@ def test_limits_and_defaults_are_those_of_the_code() -> None:
                    f"{grammar.MAX_TOKENS:,}", f"{MAX_LENGTH:,}", f"{MAX_NUMBER:,}",
                    f"{MAX_DURATION // 3600}h", f"{model.Limits().time // 60} minutes",
                    f"{values.RUN_LIMIT // 60} minutes", f"{source.MAX_BYTES // 1_000_000} MB",
-                   setup.DEFAULT_MODEL.default, setup.DEFAULT_JUDGE_MODEL.default, *setup.AGENTS):
+                   setup.DEFAULT_MODEL.default, setup.DEFAULT_JUDGE_MODEL.default, *agents.AGENTS,
+                   grammar.MAX_DEPTH, f"{setup.MAX_TRIALS:,}", f"{checks.MAX_WEIGHT:,}", checks.MAX_VOTES):
         assert str(number) in PAGE
 
 
