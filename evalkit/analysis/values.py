@@ -20,6 +20,8 @@ __all__ = ["Values", "is_function"]
 
 RUN_LIMIT = 600
 """Seconds that a command of a case may take where the case does not say."""
+_PLAIN = re.compile(r"[\w@%+=:,./{}*-]+(?: [\w@%+=:,./{}*-]+)*", re.ASCII)
+"""A command line without quotes: its words are what stands between single spaces. shlex takes fifty times as long."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
 _REGEX_FLAGS = {"i": regex.IGNORECASE, "s": regex.DOTALL, "x": regex.VERBOSE}
@@ -60,7 +62,7 @@ class Values:
             self.report("E051", "the command is empty", text.span)
         else:
             try:
-                words = shlex.split(text.value)
+                words = text.value.split(" ") if _PLAIN.fullmatch(text.value) else shlex.split(text.value)
                 if not words[0]:
                     self.report("E051", "the command names no program", text.span)
             except ValueError as error:

@@ -11,21 +11,18 @@ import re
 import threading
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from attrs import frozen
 from lark import Lark, Token, Tree, UnexpectedInput, UnexpectedToken
 from lark.parsers.lalr_analysis import Shift
 
+from evalkit.syntax.problems import MAX_DEPTH, MAX_TOKENS, Expected, SyntaxProblem
 from evalkit.syntax.recover import statement_end
+from evalkit.syntax.table import Table, grammar_file
+from evalkit.syntax.tree import Token as OwnToken
+from evalkit.syntax.tree import Tree as OwnTree
 
-__all__ = ["MAX_DEPTH", "MAX_TOKENS", "Expected", "SyntaxProblem", "parse_tree"]
-
-MAX_TOKENS = 30_000
-"""Words, values and signs of one file; a hundred times a long case. It bounds the time that a file can take."""
-MAX_DEPTH = 64
-"""Brackets within each other. Blocks cannot be deeper than the grammar lets them."""
+__all__ = ["lark_table", "lark_tree"]
 
 _BRACKETS = {"LPAR": 1, "LSQB": 1, "RPAR": -1, "RSQB": -1}
 _WORDS = {
@@ -76,32 +73,7 @@ class _TooMuch(Exception):
         self.at = at
 
 
-@frozen
-class Expected:
-    """What could have stood somewhere: a keyword, or (where that is None) something else, in words for a person."""
-
-    keyword: str | None
-    words: str
-
-
-@frozen
-class SyntaxProblem:
-    """A place where a text stops being a case file.
-
-    kind: `token`, something that cannot stand there; `text`, characters that begin nothing; `end`, the file ends
-    too early; `long`, more tokens than MAX_TOKENS; `deep`, more open brackets than MAX_DEPTH. `open_brace`: the
-    place of the innermost `{` that is not closed, where the file ends within a block.
-    """
-
-    kind: Literal["token", "text", "end", "long", "deep"]
-    start: int
-    end: int
-    found: str = ""
-    expected: tuple[Expected, ...] = ()
-    open_brace: int | None = None
-
-
-def parse_tree(text: str, most: int) -> tuple[Tree[Token] | None, list[SyntaxProblem]]:
+def lark_tree(text: str, most: int) -> tuple[OwnTree | None, list[SyntaxProblem]]:
     """The parse tree of a file without its broken statements, and the problems, at most so many.
 
     There is no tree where the file ends too early or has too many problems.
@@ -126,7 +98,7 @@ def parse_tree(text: str, most: int) -> tuple[Tree[Token] | None, list[SyntaxPro
     _tokens.left = MAX_TOKENS
     _tokens.brackets = 0
     try:
-        return _parser().parse(text, on_error=go_on), problems
+        return _own(_parser().parse(text, on_error=go_on)), problems
     except UnexpectedInput:
         return None, problems
     except _TooMuch as error:
@@ -138,12 +110,69 @@ _tokens = _Tokens()
 
 @cache
 def _parser() -> Lark:
-    here = Path(__file__).resolve().parents[1]
-    folder = here / "grammar" if (here / "grammar").is_dir() else here.parent / "grammar"
     return Lark(
-        (folder / "eval.lark").read_text(encoding="utf-8"),
+        grammar_file().read_text(encoding="utf-8"),
         parser="lalr", start="file", propagate_positions=True, maybe_placeholders=False, postlex=_tokens,
     )
+
+
+def _own(tree: Tree[Token]) -> OwnTree:
+    """Lark's tree as ours."""
+    children: list[OwnTree | OwnToken] = [
+        _own(child) if isinstance(child, Tree) else OwnToken.of(child.type, str(child), child.start_pos or 0)
+        for child in tree.children]
+    if tree.meta.empty:
+        return OwnTree(str(tree.data), children, -1, -1)
+    return OwnTree(str(tree.data), children, tree.meta.start_pos, tree.meta.end_pos)
+
+
+def lark_table() -> Table:
+    """The grammar as a table. It reads what Lark keeps to itself: a test compares both parsers."""
+    lark: Any = _parser()
+    table = lark.parser.parser._parse_table
+    rules: list[tuple[str, int, tuple[int, ...]]] = []
+    origins: list[str] = []
+    numbers: dict[Any, int] = {}
+    kept: set[str] = set()
+
+    def number(rule: Any) -> int:
+        if rule not in numbers:
+            parts = []
+            for symbol in rule.expansion:
+                if symbol.is_term:
+                    parts.append(0 if symbol.filter_out and not rule.options.keep_all_tokens else 1)
+                    if parts[-1]:
+                        kept.add(symbol.name)
+                else:
+                    parts.append(2 if symbol.name.startswith("_") else 1)
+            name = str(rule.alias or rule.origin.name)
+            assert not rule.options.expand1, f"rule `{name}` would need `?`, which fast.py does not know"
+            numbers[rule] = len(rules)
+            origins.append(str(rule.origin.name))
+            rules.append(("" if name.startswith("_") else name, len(rule.expansion), tuple(parts)))
+        return numbers[rule]
+
+    states = [{name: target if action is Shift else ~number(target) for name, (action, target) in
+               table.states[state].items()} for state in range(len(table.states))]
+    keywords = {}
+    pieces = []
+    terminals = {terminal.name: terminal for terminal in lark.terminals}
+    name_like = terminals["NAME"].pattern.to_regexp()
+    for terminal in sorted(lark.terminals, key=_lexer_order):
+        value = terminal.pattern.value
+        if terminal.pattern.type == "str" and re.fullmatch(name_like, value):
+            keywords[value] = terminal.name
+        elif terminal.name not in lark.ignore_tokens:
+            pieces.append(f"(?P<{terminal.name}>{terminal.pattern.to_regexp()})")
+    skipped = "|".join(terminals[name].pattern.to_regexp() for name in lark.ignore_tokens)
+    return Table(f"(?:{skipped})*+(?:{'|'.join(pieces)}|\\Z)", keywords, frozenset(kept), states, rules, origins,
+                 table.start_states["file"], table.end_states["file"])
+
+
+def _lexer_order(terminal: Any) -> tuple[int, int, int, str]:
+    """The order in which Lark tries terminals."""
+    pattern = terminal.pattern
+    return -terminal.priority, -pattern.max_width, -len(pattern.value), terminal.name
 
 
 def _accepted(state: Any) -> dict[str, Any]:

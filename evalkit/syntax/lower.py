@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from lark import Token, Tree
-
 from evalkit.syntax import nodes as n
 from evalkit.syntax.lower_checks import LowerChecks
 from evalkit.syntax.lower_setup import LowerSetup
 from evalkit.syntax.lower_values import last
+from evalkit.syntax.tree import Tree
 
 __all__ = ["Lower"]
 
@@ -20,7 +19,7 @@ __all__ = ["Lower"]
 class Lower(LowerSetup, LowerChecks):
     """Turns the tree of one source into its nodes; what is no value is in `found` then."""
 
-    def file(self, tree: Tree[Token]) -> n.File:
+    def file(self, tree: Tree) -> n.File:
         items = self.body(self.trees(tree))
         return n.File(
             suites=tuple(item for item in items if isinstance(item, n.Suite)),
@@ -28,34 +27,34 @@ class Lower(LowerSetup, LowerChecks):
             span=self.span(tree),
         )
 
-    def suite(self, tree: Tree[Token]) -> n.Suite:
+    def suite(self, tree: Tree) -> n.Suite:
         return n.Suite(self.names(tree)[0], self.body(self.trees(tree)), self.span(tree))
 
-    def case(self, tree: Tree[Token]) -> n.Case:
+    def case(self, tree: Tree) -> n.Case:
         name, *tier = self.names(tree)
         body = self.body(part for part in self.trees(tree) if part.data != "text")
         return n.Case(name, last(tier), self.the_text(tree), body, self.span(tree))
 
-    def profile(self, tree: Tree[Token]) -> n.Profile:
+    def profile(self, tree: Tree) -> n.Profile:
         name, *extends = self.names(tree)
         return n.Profile(name, last(extends), self.body(self.trees(tree)), self.span(tree))
 
-    def track(self, tree: Tree[Token]) -> n.Track:
+    def track(self, tree: Tree) -> n.Track:
         return n.Track(self.names(tree)[0], self.body(self.trees(tree)), self.span(tree))
 
-    def arm(self, tree: Tree[Token]) -> n.Arm:
+    def arm(self, tree: Tree) -> n.Arm:
         return n.Arm(self.names(tree)[0], self.body(self.trees(tree)), self.span(tree))
 
-    def ablate(self, tree: Tree[Token]) -> n.Ablate:
+    def ablate(self, tree: Tree) -> n.Ablate:
         return n.Ablate(self.span(tree))
 
-    def tier(self, tree: Tree[Token]) -> n.Tier:
+    def tier(self, tree: Tree) -> n.Tier:
         requires: Any = last(" ".join(str(word) for word in part.children[1:])
                              for part in self.parts(tree, "tier_requires"))
         return n.Tier(self.names(tree)[0], self.the_text(tree), requires, self.span(tree))
 
-    def solution(self, tree: Tree[Token]) -> n.Solution:
+    def solution(self, tree: Tree) -> n.Solution:
         return n.Solution(self.strings(tree)[0], self.span(tree))
 
-    def wrong(self, tree: Tree[Token]) -> n.Wrong:
+    def wrong(self, tree: Tree) -> n.Wrong:
         return n.Wrong(self.strings(tree)[0], self.names(tree), self.span(tree))

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import Any, Literal, cast
 
-from lark import Token, Tree
-
 from evalkit.syntax import nodes as n
 from evalkit.syntax.lower_values import LowerValues, last
+from evalkit.syntax.tree import Token, Tree
 
 __all__ = ["LowerChecks"]
 
 
 class LowerChecks(LowerValues):
-    def silence(self, tree: Tree[Token]) -> n.Silence:
+    def silence(self, tree: Tree) -> n.Silence:
         reason = self.the_text(tree) or self.strings(tree)[0]  # an option has a quoted one
         return n.Silence(self.names(tree)[0], reason, self.span(tree))
 
-    def silenced(self, tree: Tree[Token]) -> tuple[n.Silence, ...]:
+    def silenced(self, tree: Tree) -> tuple[n.Silence, ...]:
         return tuple(self.silence(part) for part in self.parts(tree, "silence"))
 
     # ---- checks of the suite's own ----
-    def define(self, tree: Tree[Token]) -> n.Define:
+    def define(self, tree: Tree) -> n.Define:
         params = last(self.parts(tree, "params"))
         return n.Define(
             name=self.names(tree)[0],
@@ -32,24 +31,24 @@ class LowerChecks(LowerValues):
             span=self.span(tree),
         )
 
-    def step_put(self, tree: Tree[Token]) -> n.StepPut:
+    def step_put(self, tree: Tree) -> n.StepPut:
         source, target = self.strings(tree)
         return n.StepPut(source, target, self.span(tree))
 
-    def step_append(self, tree: Tree[Token]) -> n.StepAppend:
+    def step_append(self, tree: Tree) -> n.StepAppend:
         return n.StepAppend(self.strings(tree)[0], self.text(self.trees(tree)[0]), self.span(tree))
 
-    def step_each(self, tree: Tree[Token]) -> n.StepEach:
+    def step_each(self, tree: Tree) -> n.StepEach:
         glob, command = self.strings(tree)
         return n.StepEach(glob, command, self.the_time(tree), self.span(tree))
 
-    def step_run(self, tree: Tree[Token]) -> n.StepRun:
+    def step_run(self, tree: Tree) -> n.StepRun:
         return n.StepRun(self.strings(tree)[0], self.the_time(tree), self.span(tree))
 
     # ---- checks ----
-    def check(self, tree: Tree[Token]) -> n.Check:
+    def check(self, tree: Tree) -> n.Check:
         kind, *options = self.trees(tree)
-        parts: dict[str, list[Tree[Token]]] = {}
+        parts: dict[str, list[Tree]] = {}
         for option in options:
             parts.setdefault(str(option.data), []).append(option)
 
@@ -70,12 +69,12 @@ class LowerChecks(LowerValues):
             span=self.span(tree),
         )
 
-    def _expectation(self, part: Tree[Token]) -> n.Expectation:
+    def _expectation(self, part: Tree) -> n.Expectation:
         expect: Literal["has", "lacks"] = "lacks" if part.data == "lacks" else "has"
         patterns = tuple(self.pattern(cast(Token, token)) for token in part.children)
         return n.Expectation(expect, patterns, self.span(part), part.data == "has_in_one_line")
 
-    def check_run(self, tree: Tree[Token]) -> n.CheckRun:
+    def check_run(self, tree: Tree) -> n.CheckRun:
         return n.CheckRun(
             command=self.strings(tree)[0],
             exits=tuple(self.integers(part)[0] for part in self.parts(tree, "exit")),
@@ -83,45 +82,45 @@ class LowerChecks(LowerValues):
             span=self.span(tree),
         )
 
-    def check_grep(self, tree: Tree[Token]) -> n.CheckGrep:
+    def check_grep(self, tree: Tree) -> n.CheckGrep:
         found = self._expectation(self.trees(tree)[0])
         return n.CheckGrep(self.strings(tree), found.expect, found.patterns, self.span(tree))
 
-    def check_exists(self, tree: Tree[Token]) -> n.CheckExists:
+    def check_exists(self, tree: Tree) -> n.CheckExists:
         return n.CheckExists("exists", self.strings(tree), self.span(tree))
 
-    def check_absent(self, tree: Tree[Token]) -> n.CheckExists:
+    def check_absent(self, tree: Tree) -> n.CheckExists:
         return n.CheckExists("absent", self.strings(tree), self.span(tree))
 
-    def check_hidden_tests(self, tree: Tree[Token]) -> n.CheckHiddenTests:
+    def check_hidden_tests(self, tree: Tree) -> n.CheckHiddenTests:
         path, command = self.strings(tree)
         return n.CheckHiddenTests(path, command, self.span(tree))
 
-    def check_snapshot(self, tree: Tree[Token]) -> n.CheckSnapshot:
+    def check_snapshot(self, tree: Tree) -> n.CheckSnapshot:
         found = self._expectation(self.trees(tree)[0])
         return n.CheckSnapshot(found.expect, found.patterns, self.span(tree), found.one_line)
 
-    def check_page(self, tree: Tree[Token]) -> n.CheckPage:
+    def check_page(self, tree: Tree) -> n.CheckPage:
         return n.CheckPage(self.strings(tree)[0], self.span(tree))
 
-    def check_transcript(self, tree: Tree[Token]) -> n.CheckTranscript:
+    def check_transcript(self, tree: Tree) -> n.CheckTranscript:
         found = self._expectation(self.trees(tree)[0])
         return n.CheckTranscript(found.expect, found.patterns, self.span(tree))
 
-    def check_defined(self, tree: Tree[Token]) -> n.CheckDefined:
+    def check_defined(self, tree: Tree) -> n.CheckDefined:
         return n.CheckDefined(self.names(tree)[0], self.span(tree))
 
     # ---- scores and judges ----
-    def _id(self, tree: Tree[Token]) -> n.Name | None:
+    def _id(self, tree: Tree) -> n.Name | None:
         return last(name for part in self.parts(tree, "option_as") for name in self.names(part))
 
-    def _advisory(self, tree: Tree[Token], passes: list[Tree[Token]]) -> bool:
+    def _advisory(self, tree: Tree, passes: list[Tree]) -> bool:
         return any(self.parts(holder, "judge_advisory") for holder in (tree, *passes))
 
-    def _all(self, tree: Tree[Token], rule: str) -> tuple[n.Str, ...]:
+    def _all(self, tree: Tree, rule: str) -> tuple[n.Str, ...]:
         return tuple(text for part in self.parts(tree, rule) for text in self.strings(part))
 
-    def score(self, tree: Tree[Token]) -> n.Score:
+    def score(self, tree: Tree) -> n.Score:
         passes = self.parts(tree, "score_pass")
         parses = self.parts(tree, "score_parses")
         return n.Score(
@@ -139,7 +138,7 @@ class LowerChecks(LowerValues):
             span=self.span(tree),
         )
 
-    def judge(self, tree: Tree[Token]) -> n.Judge:
+    def judge(self, tree: Tree) -> n.Judge:
         passes = self.parts(tree, "judge_pass")
         files = self.parts(tree, "judge_files")
         direction: Any = last(str(part.children[1]) for part in self.parts(tree, "judge_direction"))
@@ -161,13 +160,13 @@ class LowerChecks(LowerValues):
         )
 
     # ---- calls ----
-    def expect(self, tree: Tree[Token]) -> n.Expect:
+    def expect(self, tree: Tree) -> n.Expect:
         return n.Expect(tuple(self.call(part) for part in self.trees(tree)), self.span(tree))
 
-    def never(self, tree: Tree[Token]) -> n.Never:
+    def never(self, tree: Tree) -> n.Never:
         return n.Never(self.names(tree), self.span(tree))
 
-    def call(self, tree: Tree[Token]) -> n.Call:
+    def call(self, tree: Tree) -> n.Call:
         """A call; the values that follow an `argument_one_of` are more of its values."""
         arguments: list[n.ArgumentNode] = []
         for part in self.trees(tree):
@@ -180,19 +179,19 @@ class LowerChecks(LowerValues):
                 arguments[-1] = n.ArgumentOneOf(before.key, (*before.values, value), span)
         return n.Call(self.names(tree)[0], tuple(arguments), self.span(tree))
 
-    def argument_is(self, tree: Tree[Token]) -> n.ArgumentIs:
+    def argument_is(self, tree: Tree) -> n.ArgumentIs:
         return n.ArgumentIs(self.names(tree)[0], self.data(self.trees(tree)[0]), self.span(tree))
 
-    def argument_compare(self, tree: Tree[Token]) -> n.ArgumentCompare:
+    def argument_compare(self, tree: Tree) -> n.ArgumentCompare:
         operator: Any = str(self.tokens(tree, "COMPARE")[0])
         return n.ArgumentCompare(self.names(tree)[0], operator, self.reals(tree)[0], self.span(tree))
 
-    def argument_one_of(self, tree: Tree[Token]) -> n.ArgumentOneOf:
+    def argument_one_of(self, tree: Tree) -> n.ArgumentOneOf:
         return n.ArgumentOneOf(self.names(tree)[0], (self.data(self.trees(tree)[0]),), self.span(tree))
 
-    def argument_in(self, tree: Tree[Token]) -> n.ArgumentIn:
+    def argument_in(self, tree: Tree) -> n.ArgumentIn:
         return n.ArgumentIn(self.names(tree)[0], self.range(self.tokens(tree, "RANGE")[0]), self.span(tree))
 
-    def argument_type(self, tree: Tree[Token]) -> n.ArgumentType:
+    def argument_type(self, tree: Tree) -> n.ArgumentType:
         kind: Any = str(tree.children[1])
         return n.ArgumentType(self.name(cast(Token, tree.children[0])), kind, self.span(tree))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
-from lark import Token, Tree
-
 from evalkit.diagnostics import Diagnostic, Span
 from evalkit.syntax import nodes as n
 from evalkit.syntax.source import Source
 from evalkit.syntax.text import BadEscape, ShallowLine, block_value, duration_seconds, string_value
+from evalkit.syntax.tree import Token, Tree
 
 __all__ = ["LowerValues", "last"]
 
@@ -34,28 +33,26 @@ class LowerValues:
         self.found: list[Diagnostic] = []
 
     # ---- access to trees ----
-    def span(self, item: Tree[Token] | Token) -> Span:
+    def span(self, item: Tree | Token) -> Span:
         if isinstance(item, Token):
             start = item.start_pos or 0
             return self.source.span(start, start + len(item))
-        if item.meta.empty:
-            return self.source.span(0, 0)
-        return self.source.span(item.meta.start_pos, item.meta.end_pos)
+        return self.source.span(max(item.start, 0), max(item.end, 0))
 
-    def trees(self, tree: Tree[Token]) -> list[Tree[Token]]:
+    def trees(self, tree: Tree) -> list[Tree]:
         return [child for child in tree.children if isinstance(child, Tree)]
 
-    def tokens(self, tree: Tree[Token], kind: str) -> list[Token]:
+    def tokens(self, tree: Tree, kind: str) -> list[Token]:
         return [child for child in tree.children if isinstance(child, Token) and child.type == kind]
 
-    def body(self, trees: Iterable[Tree[Token]]) -> tuple[Any, ...]:
+    def body(self, trees: Iterable[Tree]) -> tuple[Any, ...]:
         return tuple(self.lower(tree) for tree in trees)
 
-    def parts(self, tree: Tree[Token], rule: str) -> list[Tree[Token]]:
+    def parts(self, tree: Tree, rule: str) -> list[Tree]:
         return [child for child in tree.children if isinstance(child, Tree) and child.data == rule]
 
-    def lower(self, tree: Tree[Token]) -> Any:
-        method: Callable[[Tree[Token]], Any] = getattr(self, str(tree.data))
+    def lower(self, tree: Tree) -> Any:
+        method: Callable[[Tree], Any] = getattr(self, str(tree.data))
         return method(tree)
 
     # ---- values ----
@@ -73,7 +70,7 @@ class LowerValues:
     def name(self, token: Token) -> n.Name:
         return n.Name(str(token) if self.bounded(token) else "", self.span(token))
 
-    def names(self, tree: Tree[Token]) -> tuple[n.Name, ...]:
+    def names(self, tree: Tree) -> tuple[n.Name, ...]:
         return tuple(self.name(token) for token in self.tokens(tree, "NAME"))
 
     def string(self, token: Token) -> n.Str:
@@ -101,14 +98,14 @@ class LowerValues:
                         'indent it with the same blanks, or move the closing `"""` to the left')
             return ""
 
-    def strings(self, tree: Tree[Token]) -> tuple[n.Str, ...]:
+    def strings(self, tree: Tree) -> tuple[n.Str, ...]:
         return tuple(self.string(token) for token in self.tokens(tree, "STRING"))
 
-    def text(self, tree: Tree[Token]) -> n.Str:
+    def text(self, tree: Tree) -> n.Str:
         """The value of a `text`."""
         return self.string(cast(Token, tree.children[0]))
 
-    def the_text(self, tree: Tree[Token]) -> n.Str | None:
+    def the_text(self, tree: Tree) -> n.Str | None:
         """The `text` of a statement that may have one."""
         return last(self.text(child) for child in self.parts(tree, "text"))
 
@@ -125,7 +122,7 @@ class LowerValues:
             return n.Number(most, span)
         return n.Number(int(token), span)
 
-    def integers(self, tree: Tree[Token]) -> list[n.Number]:
+    def integers(self, tree: Tree) -> list[n.Number]:
         return [self.integer(token) for token in self.tokens(tree, "INT")]
 
     def number(self, text: str, span: Span) -> int | float:
@@ -135,7 +132,7 @@ class LowerValues:
             return 0
         return float(text) if "." in text else int(text)
 
-    def reals(self, tree: Tree[Token]) -> list[n.Real]:
+    def reals(self, tree: Tree) -> list[n.Real]:
         found = []
         for token in tree.children:
             if isinstance(token, Token) and token.type in ("INT", "DECIMAL", "MONEY"):
@@ -153,13 +150,13 @@ class LowerValues:
         low, _, high = token.partition("..")
         return n.Range(self.number(low, span), self.number(high, span), span)
 
-    def data(self, part: Tree[Token]) -> n.Data:
+    def data(self, part: Tree) -> n.Data:
         """The value of an argument."""
         return n.Data(self._json(part), self.span(part))
 
-    def _json(self, part: Tree[Token]) -> n.Json:
+    def _json(self, part: Tree) -> n.Json:
         if part.data == "list":
-            return [self._json(cast("Tree[Token]", child)) for child in part.children]
+            return [self._json(cast("Tree", child)) for child in part.children]
         token = cast(Token, part.children[0])
         if token.type in _WORDS:
             return _WORDS[token.type]
@@ -167,7 +164,7 @@ class LowerValues:
             return self.string(token).value
         return self.number(token, self.span(token))
 
-    def time(self, tree: Tree[Token]) -> n.Number:
+    def time(self, tree: Tree) -> n.Number:
         token = self.tokens(tree, "DURATION")[0]
         span = self.span(token)
         seconds = duration_seconds(token) if len(token) <= 40 else MAX_DURATION + 1
@@ -175,7 +172,7 @@ class LowerValues:
             self.refuse("E014", "a time limit is from 1s to 168h", span)
         return n.Number(seconds, span)
 
-    def the_time(self, tree: Tree[Token]) -> n.Number | None:
+    def the_time(self, tree: Tree) -> n.Number | None:
         return last(self.time(child) for child in self.parts(tree, "time"))
 
 

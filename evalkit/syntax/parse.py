@@ -8,8 +8,9 @@ from __future__ import annotations
 from evalkit.diagnostics import Diagnostic, did_you_mean
 from evalkit.diagnostics.suggest import nearest
 from evalkit.syntax import nodes as n
-from evalkit.syntax.grammar import MAX_DEPTH, MAX_TOKENS, SyntaxProblem, parse_tree
+from evalkit.syntax.fast import parse_tree
 from evalkit.syntax.lower import Lower
+from evalkit.syntax.problems import MAX_DEPTH, MAX_TOKENS, SyntaxProblem
 from evalkit.syntax.source import Source
 
 __all__ = ["MAX_ERRORS", "parse"]

@@ -256,9 +256,13 @@ def test_what_a_case_says_more_is_an_input_more(statement: str, expected: dict[s
 
 def test_what_new_checks_read(setting: Setting) -> None:
     """A check of the transcript reads no tree; hidden tests read their own files; a score, the answer."""
-    setting.edit("it.eval", "  prompt", '  answer "a.txt"; check transcript has "x" as seen\n  check exists "*.md" as there'
-                 '\n  check hidden-tests "empty.md" run "t {report}" as hidden; score code as score '
-                 "{ language python; apis \"x\" }\n  prompt")
+    setting.edit("it.eval", "  prompt", """
+        answer "a.txt"
+        check transcript has "x" as seen
+        check exists "*.md" as there
+        check hidden-tests "empty.md" run "t {report}" as hidden
+        score code as score { language python; apis "x" }
+        prompt""")
     case = setting.case
     seen, there, hidden, score = (next(check for check in case.checks if check.id == name)
                                   for name in ("seen", "there", "hidden", "score"))

@@ -1,0 +1,39 @@
+"""What the parsers say of a text that is no case file, as data."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from attrs import frozen
+
+__all__ = ["MAX_DEPTH", "MAX_TOKENS", "Expected", "SyntaxProblem"]
+
+MAX_TOKENS = 30_000
+"""Words, values and signs of one file; a hundred times a long case. It bounds the time that a file can take."""
+MAX_DEPTH = 64
+"""Brackets within each other. Blocks cannot be deeper than the grammar lets them."""
+
+
+@frozen
+class Expected:
+    """What could have stood somewhere: a keyword, or (where that is None) something else, in words for a person."""
+
+    keyword: str | None
+    words: str
+
+
+@frozen
+class SyntaxProblem:
+    """A place where a text stops being a case file.
+
+    kind: `token`, something that cannot stand there; `text`, characters that begin nothing; `end`, the file ends
+    too early; `long`, more tokens than MAX_TOKENS; `deep`, more open brackets than MAX_DEPTH. `open_brace`: the
+    place of the innermost `{` that is not closed, where the file ends within a block.
+    """
+
+    kind: Literal["token", "text", "end", "long", "deep"]
+    start: int
+    end: int
+    found: str = ""
+    expected: tuple[Expected, ...] = ()
+    open_brace: int | None = None

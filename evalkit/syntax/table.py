@@ -1,0 +1,74 @@
+"""The grammar as a table: what Lark makes of eval.lark, as plain data that is read without Lark.
+
+Lark compiles the grammar once; what it found is kept as JSON beside other caches, named by the digest of the grammar,
+of this file and of Lark's version. Reading it takes a few milliseconds; importing Lark and compiling takes 120.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import orjson
+from attrs import frozen
+
+from evalkit.errors import HarnessError
+from evalkit.records import write_bytes
+
+__all__ = ["Table", "grammar_file", "load_table"]
+
+
+@frozen
+class Table:
+    """`states`: for each state, what each terminal does (n >= 0: shift to state n; n < 0: reduce rule ~n), and the
+    states that rules lead to.
+
+    `rules`: name ("" for rules whose parts go into the rule around them), length, and for each part 0 (dropped),
+    1 (kept) or 2 (its parts are taken).
+    """
+
+    lexer: str
+    keywords: dict[str, str]
+    kept: frozenset[str]
+    states: list[dict[str, int]]
+    rules: list[tuple[str, int, tuple[int, ...]]]
+    origins: list[str]
+    start: int
+    end: int
+
+    def plain(self) -> dict[str, Any]:
+        return {"lexer": self.lexer, "keywords": self.keywords, "kept": sorted(self.kept), "states": self.states,
+                "rules": self.rules, "origins": self.origins, "start": self.start, "end": self.end}
+
+    @classmethod
+    def of(cls, data: dict[str, Any]) -> Table:
+        return cls(**{**data, "kept": frozenset(data["kept"]), "rules": [
+            (name, size, tuple(parts)) for name, size, parts in data["rules"]]})
+
+
+def grammar_file() -> Path:
+    here = Path(__file__).resolve().parents[1]
+    folder = here / "grammar" if (here / "grammar").is_dir() else here.parent / "grammar"
+    return folder / "eval.lark"
+
+
+def load_table(cache: Path) -> Table:
+    """The table, from the cache where it has one of this grammar; a cache that cannot be used is made again."""
+    here = Path(__file__).parent
+    key = hashlib.sha256(b"\0".join((
+        version("lark").encode(), (here / "grammar.py").read_bytes(), Path(__file__).read_bytes(),
+        grammar_file().read_bytes()))).hexdigest()
+    path = cache / f"grammar-{key[:32]}.json"
+    try:
+        return Table.of(orjson.loads(path.read_bytes()))
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    from evalkit.syntax.grammar import lark_table  # Lark is imported where it is needed, and only there
+
+    table = lark_table()
+    with contextlib.suppress(HarnessError):  # without a cache it works too
+        write_bytes(path, orjson.dumps(table.plain()))
+    return table
