@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -27,6 +28,7 @@ class Files:
         self._home: Path | None = None
         self._checked: set[Path] = set()
         self._found: dict[tuple[Path, str, str], str] = {}
+        self._bases: dict[Path, tuple[str, str] | None] = {}
 
     def find(self, base: Path, value: str, span: Span, want: Literal["file", "folder", "any"], *,
              notes: tuple[tuple[str, Span], ...] = ()) -> str | None:
@@ -45,12 +47,49 @@ class Files:
             self.report("E041", f"`{value}` is not a path within the suite", span,
                         help="paths are relative to the `.eval` file and use `/`", notes=notes)
             return None
+        plain = self._find_plain(base, value, want)
+        if plain is not None:
+            return plain
         try:
             return self._find(base, value, span, want, notes)
         except (OSError, RuntimeError) as error:  # a RuntimeError: links that lead in a circle
             reason = error.strerror if isinstance(error, OSError) else "its links lead in a circle"
             self.report("E040", f"`{value}` cannot be read: {reason}", span, notes=notes)
             return None
+
+    def _find_plain(self, base: Path, value: str, want: Literal["file", "folder", "any"]) -> str | None:
+        """The path where no link and no `..` is on the way: one look at each part. None where `_find` must judge."""
+        if base not in self._bases:
+            self._bases[base] = self._base(base)
+        found = self._bases[base]
+        if found is None:
+            return None
+        place, shown = found
+        folder = True
+        for part in value.split("/"):
+            if part in ("", ".", "..") or not folder:
+                return None
+            place, shown = f"{place}/{part}", f"{shown}/{part}"
+            try:
+                mode = os.lstat(place).st_mode
+            except OSError:
+                return None
+            folder = stat.S_ISDIR(mode)
+            if not folder and not stat.S_ISREG(mode):
+                return None
+        if want == ("file" if folder else "folder") or (folder and _holds_link(place)):
+            return None
+        return shown
+
+    def _base(self, base: Path) -> tuple[str, str] | None:
+        """A folder's real path, and as cases name it; None where it is outside the suite."""
+        try:
+            real, suite = base.resolve(), self.suite.resolve()
+        except (OSError, RuntimeError):
+            return None
+        if not real.is_relative_to(suite):
+            return None
+        return str(real), (PurePosixPath(relative(self.suite, self.root)) / real.relative_to(suite)).as_posix()
 
     def _find(self, base: Path, value: str, span: Span, want: Literal["file", "folder", "any"],
               notes: tuple[tuple[str, Span], ...]) -> str | None:
@@ -89,3 +128,13 @@ class Files:
                 if path.is_symlink() and not path.resolve().is_relative_to(suite):
                     return path
         return None
+
+
+def _holds_link(folder: str) -> bool:
+    """Whether there is any link below a folder, or something that cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.is_symlink() or (entry.is_dir(follow_symlinks=False) and _holds_link(entry.path))
+                       for entry in entries)
+    except OSError:
+        return True

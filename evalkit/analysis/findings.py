@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from evalkit.diagnostics import Diagnostic, Span
 from evalkit.syntax import nodes as n
 
@@ -19,9 +21,13 @@ class TooMany(Exception):
 
 
 class Findings:
-    """Diagnostics in the order in which they were found, each once: a suite's statement is met once per case."""
+    """Diagnostics in the order in which they were found, each once: a suite's statement is met once per case.
+
+    `reads`: the files of the project whose content was read.
+    """
 
     def __init__(self) -> None:
+        self.reads: set[Path] = set()
         self._found: dict[tuple[str, str, int, int, int], Diagnostic] = {}
 
     @property

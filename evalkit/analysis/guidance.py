@@ -17,6 +17,8 @@ from evalkit.syntax import nodes as n
 
 __all__ = ["ablations", "resolve_guidance", "section_headings"]
 
+MAX_ABLATIONS = 100
+"""Sections of a case's guidance that an arm can leave out, one after the other."""
 MAX_DOCUMENT = 1_000_000
 """Bytes of a document that is looked through for sections."""
 
@@ -71,6 +73,9 @@ def ablations(scope: Scope, guidance: tuple[m.Guidance, ...], span: Span) -> lis
     found: dict[str, tuple[m.Guidance, ...]] = {}
     for index, document in enumerate(guidance):
         for heading in _sections(scope, document.path, span):
+            if len(found) == MAX_ABLATIONS:
+                scope.report("E053", f"this comes to more than {MAX_ABLATIONS} sections", span)
+                return list(found.items())
             without = m.Guidance(document.path, (heading,))
             name = _unlike(_slug(heading), found)
             found[name] = (*guidance[:index], without, *guidance[index + 1 :])
@@ -78,6 +83,7 @@ def ablations(scope: Scope, guidance: tuple[m.Guidance, ...], span: Span) -> lis
 
 
 def _sections(scope: Scope, path: str, span: Span) -> list[str]:
+    scope.findings.reads.add(scope.suite.files.root / path)
     try:
         with (scope.suite.files.root / path).open("rb") as file:
             return section_headings(file.read(MAX_DOCUMENT).decode("utf-8-sig"))

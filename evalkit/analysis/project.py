@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import time
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from evalkit.analysis.files import relative
+from evalkit.analysis import cache
 from evalkit.analysis.model import Case, SuiteInfo
-from evalkit.analysis.resolve import compile_units
-from evalkit.diagnostics import CaseErrors, Diagnostic
 from evalkit.errors import UserError
-from evalkit.syntax import nodes, parse, read_source
+
+if TYPE_CHECKING:
+    from evalkit.diagnostics import Diagnostic
+    from evalkit.syntax import nodes
 
 __all__ = ["Project", "load_project"]
 
@@ -48,9 +52,32 @@ def load_project(root: Path, cases_folder: str = "cases") -> Project:
     if not folder.is_dir():
         raise UserError(f"there is no folder `{cases_folder}` in {root}",
                         hint='make it, or name another one: `cases = "…"` under [tool.evalkit] in pyproject.toml')
+    collecting = gc.isenabled()
+    gc.disable()  # what is made here is kept: looking for rubbish in it takes a fifth of the time
+    try:
+        kept = cache.read(root, folder)
+        if kept is None:
+            started = time.time_ns()
+            project, reads = _compile(root, folder)
+            cache.write(root, folder, started, project.units, project.suites, reads)
+            return project
+        return Project(root, *kept)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _compile(root: Path, folder: Path) -> tuple[Project, set[Path]]:
+    """Compile the case files; which files were read. Raises `CaseErrors`."""
+    from evalkit.analysis.files import relative  # what compiles is imported where something is compiled
+    from evalkit.analysis.resolve import compile_units
+    from evalkit.diagnostics import CaseErrors
+    from evalkit.syntax import parse, read_source
+
     found: list[Diagnostic] = []
     files: list[tuple[Path, nodes.File]] = []
-    for path in _case_files(folder):
+    paths = _case_files(folder)
+    for path in paths:
         try:
             file, errors = parse(read_source(path, relative(path, root)))
         except CaseErrors as error:
@@ -60,10 +87,11 @@ def load_project(root: Path, cases_folder: str = "cases") -> Project:
         files.append((path, file))
     if found:  # what a broken file declares is not known: names that miss would only be echoes of it
         raise CaseErrors(found)
-    units, suites, found = compile_units(root, files)
+    reads = set(paths)
+    units, suites, found = compile_units(root, files, reads)
     if found:
         raise CaseErrors(found)
-    return Project(root, units, suites)
+    return Project(root, units, suites), reads
 
 
 def _case_files(folder: Path) -> list[Path]:
@@ -74,5 +102,16 @@ def _case_files(folder: Path) -> list[Path]:
     def refuse(error: OSError) -> None:
         raise UserError(f"cannot read the folder {error.filename}: {error.strerror}") from error
 
-    return sorted(Path(place, name) for place, folders, files in os.walk(folder, onerror=refuse)
-                  for name in (*folders, *files) if name.endswith(".eval"))
+    found: list[str] = []
+    folders = [str(folder)]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    if entry.name.endswith(".eval"):
+                        found.append(entry.path)
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+        except OSError as error:
+            refuse(error)
+    return sorted(Path(path) for path in found)

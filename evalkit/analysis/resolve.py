@@ -35,13 +35,15 @@ __all__ = ["AGENTS", "LANES", "compile_units", "resolve"]
 
 
 def compile_units(
-    root: Path, files: Sequence[tuple[Path, n.File]]
+    root: Path, files: Sequence[tuple[Path, n.File]], reads: set[Path] | None = None
 ) -> tuple[dict[str, tuple[m.Case, ...]], dict[str, m.SuiteInfo], list[Diagnostic]]:
     """Compile the parsed files of a project: the units of its cases, its suites and what is wrong, up to a number.
 
-    What is compiled is whole only where nothing was found.
+    What is compiled is whole only where nothing was found. `reads` gets the files that were read beside these.
     """
     findings = Findings()
+    if reads is not None:
+        findings.reads = reads
     try:
         units, suites = _compile(findings, root, files)
     except TooMany:

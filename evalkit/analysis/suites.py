@@ -16,13 +16,14 @@ from evalkit.analysis.twice import report_twice
 from evalkit.diagnostics import did_you_mean
 from evalkit.syntax import nodes as n
 
-__all__ = ["PRIMITIVES", "Suite", "index_suites"]
+__all__ = ["MAX_ARMS", "PRIMITIVES", "Suite", "index_suites"]
 
 PRIMITIVES = ("run", "grep", "exists", "absent", "hidden-tests", "snapshot", "page", "transcript")
 """The checks that the language has itself."""
 TAKEN = (*PRIMITIVES, "calls", "score", "judge")
 """Kinds of checks, which no check of a suite's own can have."""
 
+MAX_ARMS = 64
 DEEPEST = 16
 """Profiles, each of which extends the next."""
 
@@ -123,6 +124,9 @@ def _index(findings: Findings, root: Path, folder: Path, node: n.Suite) -> Suite
         elif isinstance(statement, n.Arm):
             arms.reserve(statement.name, ("all",))
             arms.add(statement.name)
+            if len(suite.arms) == MAX_ARMS:
+                findings.report("E053", f"a suite has at most {MAX_ARMS} arms", statement.name.span)
+                continue
             suite.arms.setdefault(statement.name.value, statement)
             report_twice(findings, statement.body)
     suite.toolchains = tuple(found)

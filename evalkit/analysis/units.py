@@ -36,7 +36,11 @@ from evalkit.analysis.twice import report_twice
 from evalkit.diagnostics import did_you_mean
 from evalkit.syntax import nodes as n
 
-__all__ = ["resolve_case"]
+__all__ = ["MAX_STATEMENTS", "MAX_TRACKS", "resolve_case"]
+
+MAX_TRACKS = 64
+MAX_STATEMENTS = 20_000
+"""Statements of all units of a case together."""
 
 
 def resolve_case(findings: Findings, suite: Suite, folder: Path, node: n.Case) -> tuple[m.Case, ...]:
@@ -69,11 +73,25 @@ class _CaseResolver:
             names.add(track.name)
             report_twice(self.findings, track.body)
         self._tier()
+        self._report_size()
         units = [unit for variant in self._variants() for unit in self._units(variant)]
         if not units:  # every arm ablates, and there is nothing to ablate
             units = [self._unit(variant)[0] for variant in self._variants()]
         self._report_wrongs(units)
         return tuple(units)
+
+    def _report_size(self) -> None:
+        """Report a case that comes to more than can be resolved in a moment; some of its units are left out then."""
+        if len(self.tracks) > MAX_TRACKS:
+            self.findings.report("E053", f"a case has at most {MAX_TRACKS} tracks", self.tracks[MAX_TRACKS].name.span)
+        self.tracks = self.tracks[:MAX_TRACKS]
+        statements = len(self.node.body) + len(self.suite.node.body)
+        units = max(1, len(self.tracks)) * max(1, len(self.suite.arms))
+        if units > 1 and units * statements > MAX_STATEMENTS:
+            self.findings.report("E053", f"case `{self.node.name.value}` comes to {units} units of {statements:,} "
+                                 "statements", self.node.name.span,
+                                 help=f"that is more than {MAX_STATEMENTS:,} statements: make several cases of it")
+            self.tracks = self.tracks[:1]
 
     def _variants(self) -> Iterator[_Variant]:
         for track in self.tracks or (None,):

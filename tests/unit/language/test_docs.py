@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evalkit.analysis import agents, checks, findings, model, setup, values
+from evalkit.analysis import agents, checks, findings, guidance, model, setup, suites, units, values
 from evalkit.diagnostics import render_all
 from evalkit.syntax import problems, source
 from evalkit.syntax.lower_values import MAX_DURATION, MAX_LENGTH, MAX_NUMBER
@@ -79,7 +79,8 @@ def test_limits_and_defaults_are_those_of_the_code() -> None:
                    f"{MAX_DURATION // 3600}h", f"{model.Limits().time // 60} minutes",
                    f"{values.RUN_LIMIT // 60} minutes", f"{source.MAX_BYTES // 1_000_000} MB",
                    setup.DEFAULT_MODEL.default, setup.DEFAULT_JUDGE_MODEL.default, *agents.AGENTS,
-                   problems.MAX_DEPTH, f"{setup.MAX_TRIALS:,}", f"{checks.MAX_WEIGHT:,}", checks.MAX_VOTES):
+                   problems.MAX_DEPTH, f"{setup.MAX_TRIALS:,}", f"{checks.MAX_WEIGHT:,}", checks.MAX_VOTES,
+                   suites.MAX_ARMS, units.MAX_TRACKS, f"{units.MAX_STATEMENTS:,}", guidance.MAX_ABLATIONS):
         assert str(number) in PAGE
 
 

@@ -29,9 +29,11 @@ slowly = settings(deadline=None, max_examples=120, suppress_health_check=[Health
 words = st.sampled_from([
     "case", "suite", "profile", "define check", "check run", "check grep", "has", "lacks", "judge", "limits", "turns",
     "time", "use", "none", "agent", "skills", "by", "from", "as", "on", "advisory", "about", "prompt", "wrong",
-    "fails", "x", "app", "a.b-c", '"x"', '"{workspace}"', '"\\q"', '"', '"""', '"""\n a\n  """', "/x/i", "/(/", "/",
-    "//", "{", "}", "(", ")", "=", ",", ";", "\n", "\r\n", "# note\n", "5", "20m", "99999999999999999999", "\t",
-    "\u202e", "漢", "\0", "\ufeff", "\\", "\x85", "\u2028", "\U0001f600",
+    "fails", "expect", "then", "never", "one of", "in", "number", "track", "arm", "tier", "allow", "for", "exit",
+    "score code", "guidance", "answer", "over template", "tags", "weight", "x", "app", "a.b-c", '"x"',
+    '"{workspace}"', '"\\q"', '"', '"""', '"""\n a\n  """', "/x/i", "/(/", "/", "//", "{", "}", "(", ")", "[", "]",
+    ":", ">=", "1..2", "-1.5", "$2", "24KB", "W001", "=", ",", ";", "\n", "\r\n", "# note\n", "5", "20m",
+    "99999999999999999999", "\t", "\u202e", "漢", "\0", "\ufeff", "\\", "\x85", "\u2028", "\U0001f600",
 ])
 
 
@@ -112,8 +114,10 @@ def as_string(text: str) -> str:
     words.filter(lambda word: word != "\0"),
     st.text(max_size=12).map(as_string),
     st.text(max_size=12).map(lambda text: "/" + text.replace("/", "\\/").replace("\n", " ") + "/"),
-    st.sampled_from(["check run", 'check grep "*" has', "check grep", "starter", "wrong", "check holds", "caches",
-                     "skills x from", "scaffold run", "prewarm", "solution", "check harness", "\n", "\n", "\n"]),
+    st.sampled_from([
+        "check run", 'check grep "*" has', "check grep", "starter", "wrong", "check holds", "caches", "skills x from",
+        "scaffold run", "prewarm", "solution", "check harness", "track", "expect", "never", "guidance", "answer",
+        "allow W001", "score code", "check hidden-tests", "check exists", "tags", "env", "\n", "\n", "\n"]),
 ), max_size=25).map(" ".join))
 def test_any_statements_of_a_case_compile_or_are_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     """Values of every kind go through the whole compiler."""
@@ -176,6 +180,14 @@ LARGE = {
     "many statements": "case a {\n" + 'about "x"\n' * 80_000 + "}",
     "dashes": "case a" + "-" * 900_000,
     "dashed words": "case a" + "-a" * 400_000,
+    "nested brackets": "case a { expect b(c: " + "[" * 400_000,
+    "many brackets": "case a { expect b(c: [" + "[], " * 14_000 + "1]) }",
+    "values": "case a { expect b(c one of " + "1, " * 14_000 + "2) }",
+    "arguments": "case a { expect b(" + "c: 1, " * 7_000 + "d: 2) }",
+    "calls": "case a { expect b" + " then b" * 14_000 + " }",
+    "line ends in brackets": "case a { expect b(" + "\n" * 800_000,
+    "a long decimal": "case a { temperature 0." + "9" * 900_000 + " }",
+    "a long range": "case a { expect b(c in 1.." + "9" * 900_000 + ") }",
     "direction controls": "\u202e" * 300_000,
 }
 
@@ -206,6 +218,11 @@ MANY = {
     "a long path": 'starter "' + "x" * 900_000 + '"',
     "a deep path": 'starter "' + "x/" * 400_000 + '"',
     "an upward path": 'starter "' + "../" * 300_000 + '"',
+    "checks on tracks": "\n".join(f'track t{n} {{ }}' for n in range(60)) + "\n" + "\n".join(
+        f'check run "{n}"' for n in range(4_000)),
+    "tracks": "\n".join(f'track t{n} {{ check run "{n}" }}' for n in range(1_500)),
+    "tags": "tags " + ", ".join(f"t{n}" for n in range(14_000)),
+    "calls": "expect " + " then ".join(f"f{n}(a: {n})" for n in range(3_500)),
     "a long name of an agent": "use agent " + "x" * 900_000,
     "many unknown names": 'wrong "wrong/one" fails ' + ", ".join(f"name-{number}" for number in range(10_000)),
 }
@@ -222,6 +239,8 @@ SUITES = {
     "profiles that extend each other": "\n".join(f"profile p{n} extends p{n + 1} {{ }}" for n in range(4_500)),
     "profiles beside checks": 'check run "true"\n' + "\n".join(
         f'profile p{n} {{ check run "true" }}' for n in range(3_000)),
+    "arms": "\n".join(f"arm a{n} {{ }}" for n in range(7_000)),
+    "tiers": "\n".join(f'tier t{n} "x" requires read' for n in range(4_000)),
     "definitions": "\n".join(f'define check c{n}(a) {{ run "x" }}' for n in range(2_500)),
 }
 
