@@ -168,6 +168,9 @@ class _Reader(pickle.Unpickler):
 
 def _pickle(value: tuple[Units, dict[str, model.SuiteInfo]]) -> bytes:
     known: dict[Any, Any] = {}
+    texts: dict[str, str] = {}
+    fields: dict[type, tuple[str, ...]] = {}
+    left = {model.Call, model.CallsSpec, model.ArgumentTest, dict, int, float, bool, type(None)}
 
     def once(value: Any) -> Any:
         """The value made of parts that are in memory once, so that they are pickled once.
@@ -175,12 +178,18 @@ def _pickle(value: tuple[Units, dict[str, model.SuiteInfo]]) -> bytes:
         Arguments of calls stay as they are: of JSON values, some are equal that are not the same (`1` and `true`).
         """
         kind = type(value)
-        if kind in (model.Call, model.CallsSpec, model.ArgumentTest, dict):
+        if kind is str:
+            return texts.setdefault(value, value)
+        if kind in left:
             return value
         if kind is tuple:
-            value = tuple(map(once, value))
-        elif attrs.has(kind):
-            value = kind(*(once(getattr(value, field.name)) for field in attrs.fields(kind)))
+            value = tuple([once(item) for item in value])
+        else:
+            if kind not in fields:
+                if not attrs.has(kind):
+                    return value
+                fields[kind] = tuple(field.name for field in attrs.fields(kind))
+            value = kind(*[once(getattr(value, name)) for name in fields[kind]])
         try:
             return known.setdefault((kind, value), value)
         except TypeError:  # it holds something that is not hashable: it is written as often as it stands there
