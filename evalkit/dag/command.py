@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 from doit.cmd_run import Run as DoitRun
+from doit.cmd_run import opt_always, opt_single, opt_verbosity
 from doit.cmdparse import CmdParseError
 from doit.dependency import DatabaseException
 from doit.exceptions import InvalidCommand, InvalidDodoFile, InvalidTask
@@ -39,15 +42,25 @@ class Run(DoitRun):  # type: ignore[misc]
     doc_purpose = "run cases: what is not up to date runs, and the table is printed"
     doc_usage = "[TASK ...] [name=value ...]"
     doc_description = _SHORT_HELP
+    # Those of doit's options that mean something here: work is split up by evalkit, and the report is its table.
+    cmd_options = (opt_always, opt_single, opt_verbosity)
 
     def parse_execute(self, in_args: list[str]) -> int:
         """Parse the command line and run. Returns the exit status."""
+        if {"-h", "--help"} & set(in_args):
+            print(self.help())
+            return Exit.OK
         try:
             params, args = self.cmdparser.parse(_options_first(in_args, self.cmdparser))
             self.pdb = params.get("pdb", False)
             params.update(self.opt_vals)
             return int(self.execute(params, args))
-        except (CmdParseError, InvalidDodoFile, InvalidCommand, InvalidTask, DatabaseException) as error:
+        except CmdParseError as error:
+            # doit adds a dump of all its options.
+            said = re.sub(r"^Error parsing \w+: (.*?) \(parsing options.*", r"\1", str(error), flags=re.DOTALL)
+            print(f"error: {said}\n  `doit help run` shows the options", file=sys.stderr)
+            return Exit.USAGE
+        except (InvalidDodoFile, InvalidCommand, InvalidTask, DatabaseException) as error:
             print(f"error: {error}", file=sys.stderr)
             return Exit.USAGE
         except KeyboardInterrupt:
@@ -55,8 +68,8 @@ class Run(DoitRun):  # type: ignore[misc]
             print("\ninterrupted: what finished is kept, the next run takes up from there", file=sys.stderr)
             return Exit.INTERRUPTED
 
-    def _execute(self, outfile: Any, verbosity: int | None = None, always: bool = False, continue_: bool = False,
-                 single: bool = False, auto_delayed_regex: bool = False, force_verbosity: bool = False) -> int:
+    def _execute(self, verbosity: int | None = None, always: bool = False, single: bool = False,
+                 force_verbosity: bool = False) -> int:
         assert isinstance(self.loader, Loader)
         assert self.loader.plan is not None
         plan = self.loader.plan
@@ -125,8 +138,11 @@ def _report(plan: Plan, trials: Sequence[Trial], reporter: Reporter) -> int:
                         plan.session.places.results / trial.id, result,
                         str(failure).splitlines()[0] if failure else "" if result else "it did not run"))
     if rows:
-        print_table(rows, sys.stdout)
-        sys.stdout.flush()
+        try:
+            print_table(rows, sys.stdout)
+            sys.stdout.flush()
+        except OSError:  # nobody reads it, or there is no room for it: the verdicts stand
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if reporter.progress.ran == 0 and not plan.graph.failures:
         print("everything was up to date: nothing ran", file=sys.stderr)
     status = _show_failures(plan, reporter)

@@ -21,6 +21,8 @@ from evalkit.execute.session import Session
 
 __all__ = ["alone", "open_state", "run_tasks"]
 
+_ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
 
 def open_state(session: Session) -> Dependency:
     """What doit knows of earlier runs of the project."""
@@ -40,20 +42,35 @@ def run_tasks(tasks: Sequence[Task], selected: Sequence[str], state: Any, progre
         for name in control.selected_tasks:
             control.tasks[name].task_dep = []
     reporter = Reporter(progress)
-    Runner(state, reporter, True, always, stream or Stream(0)).run_all(control.task_dispatcher())
+    _Runner(state, reporter, True, always, stream or Stream(0)).run_all(control.task_dispatcher())
     return reporter
+
+
+class _Runner(Runner):  # type: ignore[misc]
+    """doit's runner, but a failure forgets nothing.
+
+    doit deletes what it knows of a task that failed, and of every task behind it: a mistyped pin would have all checks
+    graded again once it is corrected. What is known is the inputs of the last success; they are as true as before.
+    """
+
+    def _handle_task_error(self, node: Any, base_fail: Any) -> None:
+        forget, self.dep_manager.remove_success = self.dep_manager.remove_success, lambda task: None
+        try:
+            super()._handle_task_error(node, base_fail)
+        finally:
+            self.dep_manager.remove_success = forget
 
 
 @contextmanager
 def alone(session: Session) -> Iterator[None]:
     """One run at a time in a project; what killed runs left is cleared away first.
 
-    A second run waits, and says so. The lock ends with its process. A polite request to end (SIGTERM) is treated as
-    Ctrl-C.
+    A second run waits, and says so. The lock ends with its process. A request to end (also that of a terminal that is
+    closed) is treated as Ctrl-C: else the children, which have sessions of their own, would go on alone.
     """
     state = session.places.state
     state.mkdir(parents=True, exist_ok=True)
-    with (state / "run.lock").open("a") as lock, _sigterm_as_interrupt():
+    with (state / "run.lock").open("a") as lock, _ending_as_interrupt():
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -65,12 +82,13 @@ def alone(session: Session) -> Iterator[None]:
 
 
 @contextmanager
-def _sigterm_as_interrupt() -> Iterator[None]:
+def _ending_as_interrupt() -> Iterator[None]:
     def interrupt(signum: int, frame: FrameType | None) -> NoReturn:
         raise KeyboardInterrupt
 
-    previous = signal.signal(signal.SIGTERM, interrupt)
+    previous = {number: signal.signal(number, interrupt) for number in _ENDING}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)

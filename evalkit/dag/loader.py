@@ -7,6 +7,7 @@ expands in place. Whatever is wrong with them, the choices or the case files end
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from doit.task import Task
 from evalkit.dag.plan import Plan
 from evalkit.dag.progress import Progress
 from evalkit.dag.selection import cases_meant, expand
+from evalkit.dag.streams import settle_streams
 from evalkit.diagnostics.show import show_error
 from evalkit.errors import EvalkitError
 
@@ -29,11 +31,15 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
+        settle_streams()
         self.progress = Progress()
         self.plan: Plan | None = None
 
     def load_tasks(self, cmd: Any, pos_args: list[str]) -> list[Task]:
         """All tasks that the command line can mean. Raises SystemExit(2) for a mistake of the person's."""
+        if not cmd.execute_tasks:
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `doit list | head` ends as other programs do
+            cmd.sel_tasks = cmd.sel_tasks or []  # `doit forget` without a name has nothing to go through
         own: list[Task] = [] if self.namespace is None or not _has_creators(self.namespace) else \
             super().load_tasks(cmd, pos_args)
         try:
@@ -45,6 +51,7 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
             # A mistyped case is told before anything else that may be wrong with running it.
             expand([name for name in pos_args if "*" not in name and _names_a_case(name)], top)
             meant = cases_meant([name for name in pos_args if name not in own_names], cases, suites)
+            plan.graph.tell_groups = not cmd.execute_tasks
             plan.build(meant if pos_args else None, named={name.removeprefix("case:") for name in pos_args},
                        strict=bool(pos_args) and cmd.execute_tasks)
             tasks = [*own, *plan.graph.tasks.values()]

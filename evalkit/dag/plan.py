@@ -36,11 +36,15 @@ class Plan:
         self._spoken: Choices = read_choices(command_line, environ, None)
         self.project: Project = load_project(root, self.choices.cases)
         self.endpoint: Endpoint | None = find_endpoint(environ, self.choices.gateway)
-        self.session = Session(Places.of(root, environ), environ, progress.say, progress.tick,
+        places = Places.of(root, environ)
+        if places.work.resolve().is_relative_to(root.resolve()):
+            raise UserError(f"the work folder {places.work} is inside the project",
+                            hint="agents work there, and would find the answers: EVALKIT_WORK=/some/other/folder")
+        self.session = Session(places, environ, progress.say, progress.tick,
                                keep_workspaces=self.choices.keep_workspaces)
         self.agents = Agents(self.endpoint, self.choices.claude)
-        self.graph = Graph(self.project, self.session, self.agents,
-                           JudgeChoice(self._judge_model, self._judge_state(), self.endpoint))
+        judge = JudgeChoice(self._judge_model, self._judge_state(), self.choices.judge == "on", self.endpoint)
+        self.graph = Graph(self.project, self.session, self.agents, judge)
 
     # ---- choices -> subjects and trials ----
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import IO, Any
 
 __all__ = ["Progress", "Reporter"]
@@ -64,7 +65,7 @@ class Progress:
         try:
             self._stream.write(line + "\n")
             self._stream.flush()
-        except (BrokenPipeError, ValueError):  # nobody reads any more: work goes on
+        except (OSError, ValueError):  # nobody reads any more, or can: work goes on
             pass
 
 
@@ -87,7 +88,10 @@ class Reporter:
     def execute_task(self, task: Any) -> None:
         if task.actions:
             why = str(task.uptodate[0][0]) if task.uptodate else ""
-            self.progress.started(task.name, why if why != "up to date" else "asked for")
+            if why == "up to date":
+                gone = any(not Path(target).exists() for target in task.targets)
+                why = "its outcome is gone" if gone else "asked for"
+            self.progress.started(task.name, why)
 
     def add_success(self, task: Any) -> None:
         if task.actions:
@@ -99,14 +103,17 @@ class Reporter:
     def add_failure(self, task: Any, fail: Any) -> None:
         if task.executed:
             self.progress.finished(task.name, "could not do its work")
-        elif fail.report and fail.get_name() != "UnmetDependency":
-            self.errors.append(f"{task.name}: {fail.get_msg()}")
+        if fail.report and fail.get_name() != "UnmetDependency":  # one of the person's own tasks, or doit's own word
+            printed = "".join(action.out or "" for action in task.actions) + "".join(
+                action.err or "" for action in task.actions)
+            self.errors.append("\n".join(part for part in (f"{task.name}: {fail.get_msg()}".strip(), printed.strip())
+                                         if part))
 
     def skip_uptodate(self, task: Any) -> None:
         """doit's call for an up-to-date task."""
 
     def skip_ignore(self, task: Any) -> None:
-        self.progress.finished(task.name, "ignored (doit ignore)")
+        self.progress.say(f"{task.name}: ignored, as `doit ignore` said")
 
     def cleanup_error(self, exception: Any) -> None:
         self.errors.append(exception.get_msg())

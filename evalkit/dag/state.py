@@ -7,15 +7,52 @@ that doit sets for a finished task (Dependency.save_success), always on the main
 from __future__ import annotations
 
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
 from doit.dependency import DatabaseException
+from doit.exceptions import InvalidDodoFile
 
 __all__ = ["StateDB"]
 
 _BUSY = 30_000
 """Milliseconds to wait for another run's commit."""
+
+
+class BadState(DatabaseException, InvalidDodoFile):  # type: ignore[misc]
+    """The state cannot be used. (doit's own commands show an InvalidDodoFile; any other exception they let through.)"""
+
+    def __init__(self, name: str, error: Exception) -> None:
+        damaged = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
+        what = ("Delete it to start anew: agent runs are kept in the store and are not paid for again." if damaged else
+                "May you write to that folder, and is there room on the disk?")
+        super().__init__(f"the state of earlier runs, {name}, cannot be used: {error}\n{what}")
+
+
+def _open(name: str) -> sqlite3.Connection:
+    """Open or make a database. Another run that makes it at the same moment is waited for.
+
+    sqlite's own waiting does not cover the switch to WAL mode: while another one switches, that is an error at once.
+    """
+    deadline = time.monotonic() + _BUSY / 1000
+    while True:
+        connection = sqlite3.connect(name, isolation_level=None)
+        try:
+            connection.execute(f"pragma busy_timeout = {_BUSY}")
+            if connection.execute("pragma journal_mode").fetchone() != ("wal",):
+                connection.execute("pragma journal_mode = wal")
+            connection.execute("pragma synchronous = normal")
+            connection.execute("create table if not exists task (id text primary key, data text not null)")
+            return connection
+        except sqlite3.OperationalError as error:
+            connection.close()
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+        except sqlite3.Error:
+            connection.close()
+            raise
 
 
 class StateDB:
@@ -30,15 +67,9 @@ class StateDB:
         self._dirty: set[str] = set()
         try:
             Path(name).parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(name, isolation_level=None)
-            self._connection.execute(f"pragma busy_timeout = {_BUSY}")
-            self._connection.execute("pragma journal_mode = wal")
-            self._connection.execute("pragma synchronous = normal")
-            self._connection.execute("create table if not exists task (id text primary key, data text not null)")
+            self._connection = _open(name)
         except (sqlite3.Error, OSError) as error:
-            raise DatabaseException(
-                f"the state of earlier runs, {name}, cannot be used: {error}\n"
-                "Delete it to start anew: agent runs are kept in the store and are not paid for again.") from error
+            raise BadState(name, error) from error
 
     def get(self, task_id: str, dependency: str) -> Any:
         """A value of a task, or None."""

@@ -21,7 +21,7 @@ from doit.task import Task
 from evalkit import __version__
 from evalkit.analysis.model import Case, Check, Judge, Setup, Toolchain
 from evalkit.analysis.project import Project
-from evalkit.dag.uptodate import UpToDate
+from evalkit.dag.uptodate import GroupUpToDate, UpToDate
 from evalkit.digest import digest
 from evalkit.errors import EvalkitError, HarnessError
 from evalkit.execute.agents import Agent, Agents
@@ -50,13 +50,21 @@ from evalkit.report.summary import report_inputs, write_report
 
 __all__ = ["Failure", "Graph", "JudgeChoice"]
 
+KEPT = ((TRANSCRIPT, TRANSCRIPT), (TREE, "workspace.tar.zst"))
+"""Files of an agent run in the store, and what they are called in the results."""
+
 
 @define
 class JudgeChoice:
-    """With what judges judge, or why they do not. state: "on", or the reason that results show."""
+    """With what judges judge, or why they do not.
+
+    state: "on", or the reason that results show. asked: a person said judge=on, so answers that nobody wrote just now
+    are judged too.
+    """
 
     model: Callable[[Case], str]
     state: str
+    asked: bool
     endpoint: Any
 
 
@@ -83,6 +91,8 @@ class Graph:
     tasks: dict[str, Task] = field(factory=dict)
     trials: dict[str, list[Trial]] = field(factory=dict)
     failures: dict[str, Failure] = field(factory=dict)
+    tell_groups: bool = False
+    """Whether a case's or a suite's status is that of its parts: for listings, not for runs."""
     _templates: dict[str, str] = field(factory=dict)
     _records: dict[str, AgentRecord] = field(factory=dict)
 
@@ -120,7 +130,21 @@ class Graph:
 
     def _group(self, name: str, parts: Sequence[str], doc: str, part_of: str | None = None) -> None:
         self.tasks[name] = Task(name, None, task_dep=list(parts), doc=_one_line(doc), has_subtask=True,
-                                subtask_of=part_of)
+                                subtask_of=part_of, uptodate=[GroupUpToDate()] if self.tell_groups else (),
+                                clean=[lambda: self._clean(parts)])
+
+    def _clean(self, names: Sequence[str]) -> None:
+        """Remove what results are made of: the targets of these tasks, and of those of the same trials before them."""
+        waiting, seen = list(names), set()
+        while waiting:
+            name = waiting.pop()
+            if name in seen or name not in self.tasks:
+                continue
+            seen.add(name)
+            for target in self.tasks[name].targets:
+                Path(target).unlink(missing_ok=True)
+            waiting += [part for part in self.tasks[name].task_dep
+                        if part.startswith(("case:", "result:", "grade:", "judge:"))]
 
     # ---- tasks ----
     def _add(self, name: str, action: Callable[[], dict[str, Any] | None], *, now: Callable[[], Inputs], doc: str,
@@ -242,7 +266,7 @@ class Graph:
             write_record(place, grade)
             return {"status": grade.verdict.status, "summary": grade.verdict.summary}
 
-        return self._add(f"grade:{trial.id}:{check.id}", work, now=now, targets=[place],
+        return self._add(f"grade:{trial.id}:{check.id}", work, now=now, targets=[place], present=_whole(place, Grade),
                          after=[after, *self._setup_toolchains(case.setup)],
                          doc=check.description or check.kind, part_of=f"result:{trial.id}")
 
@@ -250,18 +274,22 @@ class Graph:
         case, session, choice = trial.case, self.session, self.judge
         place = session.places.results / trial.id / "judge" / f"{judge.id}.json"
         model = choice.model(case)
+        state = choice.state
+        if state == "on" and not choice.asked and trial.subject.model is None:
+            state = "a known answer is judged only with judge=on"
 
         def now() -> Inputs:
-            return judge_inputs(case, judge, self._record(trial).tree.files, model, JUDGE_VERSION, choice.state)
+            return judge_inputs(case, judge, self._record(trial).tree.files, model, JUDGE_VERSION, state)
 
         def work() -> dict[str, Any]:
             inputs = now()
-            grade = grade_judge(case, judge, self._tree(trial), inputs, digest(inputs), state=choice.state,
+            grade = grade_judge(case, judge, self._tree(trial), inputs, digest(inputs), state=state,
                                 model=model, endpoint=choice.endpoint)
             write_record(place, grade)
             return {"status": grade.verdict.status, "summary": grade.verdict.summary}
 
         return self._add(f"judge:{trial.id}:{judge.id}", work, now=now, targets=[place], after=[after],
+                         present=_whole(place, Grade),
                          doc=judge.title or "judge", part_of=f"result:{trial.id}")
 
     def _trial(self, trial: Trial) -> str:
@@ -291,14 +319,19 @@ class Graph:
         def work() -> dict[str, Any]:
             record = self._record(trial)
             entry = session.store.path("agent", record.key)
-            for source, name in ((TRANSCRIPT, TRANSCRIPT), (TREE, "workspace.tar.zst")):
+            for source, name in KEPT:
                 if (entry / source).is_file():
                     shutil.copyfile(entry / source, folder / name)
             result = build_result(trial, record, grades(), __version__)
             write_record(folder / "result.json", result)
             return {"status": "", "verdict": result.status}
 
-        return self._add(f"result:{trial.id}", work, now=now, targets=[folder / "result.json"],
+        def present(_: Inputs) -> bool:
+            entry = session.store.path("agent", self._record(trial).key)
+            return _whole(folder / "result.json", TrialResult)(_) and all(
+                (folder / name).is_file() for source, name in KEPT if (entry / source).is_file())
+
+        return self._add(f"result:{trial.id}", work, now=now, present=present, targets=[folder / "result.json"],
                          after=[agent_task, *parts], doc=f"{case.name} by {trial.subject.shown}", part_of="result")
 
     # ---- what came of it ----
@@ -321,6 +354,19 @@ class Graph:
                 seen.add(name)
                 waiting += self.tasks[name].task_dep
         return None
+
+
+def _whole(place: Path, kind: type[Any]) -> Callable[[Inputs], bool]:
+    """Whether a record can be read: a damaged one is made again by its task."""
+
+    def readable(_: Inputs) -> bool:
+        try:
+            read_record(place, kind)
+        except (FileNotFoundError, HarnessError):
+            return False
+        return True
+
+    return readable
 
 
 def _one_line(text: str) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from attrs import define, field
+from doit.dependency import UptodateCalculator
 
 from evalkit.errors import EvalkitError
 from evalkit.plan.keys import Inputs, changes
 
-__all__ = ["UpToDate"]
+__all__ = ["GroupUpToDate", "UpToDate"]
 
 
 @define
@@ -51,3 +52,30 @@ class UpToDate:
 
     def __str__(self) -> str:
         return self.reason or "up to date"
+
+
+class GroupUpToDate(UptodateCalculator):  # type: ignore[misc]
+    """A case or a suite is up to date when all is that it is made of."""
+
+    _manager: Any
+
+    def setup(self, dep_manager: Any, tasks_dict: Mapping[str, Any]) -> None:
+        """doit's call before the check."""
+        super().setup(dep_manager, tasks_dict)
+        self._manager = dep_manager
+
+    def __call__(self, task: Any, values: Mapping[str, Any]) -> bool:
+        waiting, seen = list(task.task_dep), set()
+        while waiting:
+            name = waiting.pop()
+            if name in seen or name not in self.tasks_dict:
+                continue
+            seen.add(name)
+            part = self.tasks_dict[name]
+            if part.actions and self._manager.get_status(part, self.tasks_dict).status != "up-to-date":
+                return False
+            waiting += part.task_dep
+        return True
+
+    def __str__(self) -> str:
+        return "not all of its parts are up to date (doit list --all --status)"

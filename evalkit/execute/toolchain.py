@@ -56,12 +56,17 @@ def _folder(cache: Path, toolchain: Toolchain) -> Path:
 
 
 def find_installed(cache: Path, toolchain: Toolchain) -> Installed | None:
-    """The toolchain if it is installed whole, else None."""
+    """The toolchain if it is installed whole, else None: where a part of it is gone, its task installs it again."""
     folder = _folder(cache, toolchain)
     try:
         record = read_json(folder / "installed.json")
         versions = dict(record["versions"])
     except (FileNotFoundError, BadRecord, KeyError, TypeError, ValueError):
+        return None
+    parts = [folder / "bin" / name for name, _ in toolchain.programs]
+    parts += [folder / "npm/node_modules"] if toolchain.npm else []
+    parts += [folder / "python/bin/python"] if toolchain.pip else []
+    if not all(part.exists() for part in parts):
         return None
     values = _placeholder_values(folder)
     bins = [folder / "bin", folder / "npm/node_modules/.bin", folder / "python/bin"]

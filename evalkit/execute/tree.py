@@ -135,6 +135,9 @@ class _Packer:
             if not _is_text(name):
                 self.leave_out(name, "its name is not UTF-8")
                 continue
+            if self.clean(name.encode()) != name.encode():
+                self.leave_out(self.clean(name.encode()).decode("utf-8", "replace"), "its name holds a key")
+                continue
             if len(name.encode()) > MAX_NAME:
                 self.leave_out(f"…{name[-60:]}", "its path is too long", cut=True)
                 continue
@@ -150,7 +153,11 @@ class _Packer:
             mode = os.lstat(base, dir_fd=parent).st_mode
         if stat.S_ISLNK(mode):
             with _readable():
-                self.links[name] = os.readlink(base, dir_fd=parent)
+                target = os.readlink(base, dir_fd=parent)
+            if self.clean(os.fsencode(target)) != os.fsencode(target):
+                self.leave_out(name, "a link whose target holds a key")
+            else:
+                self.links[name] = target
         elif stat.S_ISREG(mode):
             self.file(base, name, parent)
         elif not stat.S_ISDIR(mode):

@@ -137,7 +137,7 @@ def _from_pyproject(root: Path) -> dict[str, str]:
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
     prefix = "EVALKIT_"
-    known = {name.upper() for name in _NAMES}
-    # EVALKIT_CACHE and EVALKIT_WORK say where this machine keeps things; they are no choices of a run.
+    # These say where this machine keeps things, and tell processes apart; they are no choices of a run.
+    others = {"EVALKIT_CACHE", "EVALKIT_WORK", "EVALKIT_PROCESS"}
     return {name.removeprefix(prefix).lower(): value for name, value in environ.items()
-            if name.startswith(prefix) and value and name.removeprefix(prefix) in known}
+            if name.startswith(prefix) and value and name not in others}

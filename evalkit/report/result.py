@@ -21,6 +21,7 @@ __all__ = ["SELF_CHECK", "CheckResult", "TrialResult", "TrialStatus", "build_res
 
 TrialStatus: TypeAlias = Literal["pass", "fail", "error"]
 SELF_CHECK = "self-check: reference answer, no model was called"
+SELF_CHECK_JUDGED = "self-check: reference answer, no model was called but the judge"
 
 
 @frozen
@@ -78,7 +79,9 @@ def build_result(trial: Trial, record: AgentRecord, grades: Sequence[Grade], eva
         [_check(check, by_id[check.id]) for check in case.checks]
         + [_judge(judge, by_id[judge.id]) for judge in case.judges])
     status, reason = _status(record.ending, checks)
-    note = SELF_CHECK if trial.subject.self_check else _of_wrong_answer(trial, checks)
+    note = _of_wrong_answer(trial, checks)
+    if trial.subject.self_check:
+        note = SELF_CHECK_JUDGED if any(check.verdict.score is not None for check in checks) else SELF_CHECK
     return TrialResult(
         case=case.name, unit=case.unit, suite=case.suite.name, run=trial.run, trial=trial.number, lane=trial.lane,
         agent=record.agent, agent_version=record.agent_version, model=record.model,

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from evalkit.grade.evidence import plain
-from evalkit.report.result import SELF_CHECK, CheckResult, TrialResult
+from evalkit.report.result import SELF_CHECK_JUDGED, CheckResult, TrialResult
 
 __all__ = ["Row", "print_table"]
 
@@ -51,11 +51,11 @@ class Row:
 
 def print_table(rows: Sequence[Row], stream: IO[str], *, width: int | None = None) -> None:
     """Print a run's table. Colour only on a terminal; at most as wide as the terminal, 80 columns in a pipe."""
-    console = Console(file=stream, width=width or (None if stream.isatty() else 80), highlight=False, markup=False,
+    console = _Console(file=stream, width=width or (None if stream.isatty() else 80), highlight=False, markup=False,
                       emoji=False)
     results = [row.result for row in rows if row.result is not None]
     if results and all(result.self_check for result in results):
-        console.print(Text(SELF_CHECK, style="bold"))
+        console.print(Text(_self_check(results), style="bold"))
     if any(result.dry for result in results):
         console.print(Text("dry run: no model was called; fails are expected", style="bold"))
     _print_parts(console, rows, mixed=len({result.self_check for result in results}) > 1)
@@ -65,6 +65,13 @@ def print_table(rows: Sequence[Row], stream: IO[str], *, width: int | None = Non
             _print_checks(console, row, several=len(rows) > 1)
     console.print()
     console.print(_last_line(rows))
+
+
+class _Console(Console):
+    """rich ends the whole process with status 1 where its output is cut; here the verdicts decide the status."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 # ---- the table ----
@@ -82,8 +89,9 @@ def _print_parts(console: Console, rows: Sequence[Row], *, mixed: bool) -> None:
     for number, ((subject, lane), members) in enumerate(parts.items()):
         if number:
             console.print()
-        checked = mixed and any(row.result and row.result.self_check for row in members)
-        _print_line(console, f"{subject}, {lane} lane{f' ({SELF_CHECK})' if checked else ''}", style="bold")
+        shown = [row.result for row in members if row.result]
+        checked = mixed and any(result.self_check for result in shown)
+        _print_line(console, f"{subject}, {lane} lane{f' ({_self_check(shown)})' if checked else ''}", style="bold")
         for line in (heading, *cells[subject, lane]):
             _print_cells(console, line, widths)
 
@@ -203,6 +211,12 @@ def _print_line(console: Console, line: str, style: str = "") -> None:
         console.print(part)
 
 
+def _self_check(results: Sequence[TrialResult]) -> str:
+    """What is said of known right answers: that no model was called, or the judge alone."""
+    notes = {result.note for result in results if result.self_check}
+    return notes.pop() if len(notes) == 1 else SELF_CHECK_JUDGED
+
+
 def _last_line(rows: Sequence[Row]) -> Text:
     counts = {"pass": 0, "fail": 0, "error": 0}
     for row in rows:
@@ -213,7 +227,7 @@ def _last_line(rows: Sequence[Row]) -> Text:
     checked = [row.result for row in rows if row.result is not None]
     said = ", ".join(words)
     if checked and all(result.self_check for result in checked):
-        said += f" ({SELF_CHECK})"
+        said += f" ({_self_check(checked)})"
     return Text(said, style="green" if counts["pass"] == len(rows) else "red" if counts["fail"] else "yellow")
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from evalkit.gateway import Fault, Reply, ScriptedGateway, Step, Text, ToolCall
 from tests.e2e.conftest import REPOSITORY, RealProject
-from tests.feature.project import KEY, MiniProject
+from tests.feature.project import KEY, MiniProject, files_with
 
 pytestmark = pytest.mark.slow
 
@@ -87,9 +87,7 @@ def test_claude_code_writes_the_answer_and_the_case_passes(real: RealProject) ->
     assert all(header.get("authorization") == f"Bearer {KEY}" for header in headers if "authorization" in header)
 
     # The key reached the gateway, and nothing else.
-    found = [path.relative_to(real.root.parent) for path in real.root.parent.rglob("*")
-             if path.is_file() and KEY.encode() in path.read_bytes()]
-    assert [] == found
+    assert [] == files_with(real.root.parent, KEY)
     assert KEY not in done.out + done.err
 
     # Graded again without the agent: the transcript and the tree are in the store.
@@ -172,7 +170,7 @@ def test_a_refused_key_is_told_at_once_and_nothing_is_kept(small: MiniProject) -
 
 
 def test_a_provider_that_gives_up_is_no_fail_of_the_agent(small: MiniProject) -> None:
-    """An overloaded provider ends in an error, status 3; the next run tries again and passes."""
+    """A provider that refuses to serve ends in an error, status 3; the next run tries again and passes."""
     def write(request: dict[str, Any]) -> Reply:
         return Reply((ToolCall("Write", {"file_path": f"{workspace_of(request)}/answer.txt", "content": "Hello.\n"}),))
 

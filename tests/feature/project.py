@@ -8,9 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import zstandard
 from attrs import define, field, frozen
 
-__all__ = ["KEY", "Done", "MiniProject", "fake_claude"]
+__all__ = ["KEY", "Done", "MiniProject", "fake_claude", "files_with"]
 
 KEY = "vck_a-dummy-key-that-must-not-show-up-anywhere"
 """What tests set as the gateway's key. It is compared with all that a run leaves on disk."""
@@ -149,18 +150,20 @@ class MiniProject:
 
     def files_with(self, text: str) -> list[str]:
         """Files of the project, its cache and its work folder whose bytes hold a text; archives are looked into."""
-        import zstandard
+        return files_with(self.root.parent, text)
 
-        found = []
-        for path in sorted(self.root.parent.rglob("*")):
-            if not path.is_file():
-                continue
-            data = path.read_bytes()
-            if path.suffix == ".zst":
-                data = zstandard.ZstdDecompressor().decompressobj().decompress(data)
-            if text.encode() in data:
-                found.append(path.relative_to(self.root.parent).as_posix())
-        return found
+
+def files_with(folder: Path, text: str) -> list[str]:
+    """Files below a folder whose names or bytes hold a text; archives are looked into."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        data = path.read_bytes() if path.is_file() else b""
+        if path.suffix == ".zst":
+            data = zstandard.ZstdDecompressor().decompressobj().decompress(data)
+        if text.encode() in data or text in name:
+            found.append(name)
+    return found
 
 
 FAKE_CLAUDE = '''\

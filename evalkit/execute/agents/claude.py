@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,6 +28,7 @@ from typing import Any
 from attrs import field, frozen
 
 from evalkit.analysis.model import Case, Toolchain
+from evalkit.digest import digest_file
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.agents.base import Job
 from evalkit.execute.agents.claude_stream import GIVE_UP_AFTER, Reader
@@ -66,7 +68,11 @@ class ClaudeCode:
     @classmethod
     def of(cls, endpoint: Endpoint | None, program: str | None) -> ClaudeCode:
         """The pinned Claude Code, or another one by its path. Raises UserError where that is no Claude Code."""
-        version = PIN if program is None else _version_of(program)
+        version = PIN
+        if program is not None:
+            program = shutil.which(program) or program
+            # Two programs may tell one version: another one than the pinned is known by its bytes too.
+            version = f"{_version_of(program)} {digest_file(Path(program))[:12]}"
         traits = AgentTraits(version, _READS, sampled=True, builds=True)
         return cls(traits, TOOLCHAIN if program is None else None, program, endpoint)
 
