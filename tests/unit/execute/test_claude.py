@@ -16,6 +16,7 @@ import pytest
 from attrs import evolve, field, frozen
 
 from evalkit.analysis.model import AgentConfig, Limits
+from evalkit.digest import digest_file
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.agents import Job
 from evalkit.execute.agents.claude import ClaudeCode
@@ -406,9 +407,10 @@ def test_without_a_key_nothing_runs(bench: Bench) -> None:
 
 
 def test_another_program_tells_its_version(bench: Bench) -> None:
-    """claude=PATH: it needs no toolchain, and its version is part of the agent's."""
+    """claude=PATH: it needs no toolchain, and its version and its bytes are the agent's version."""
     agent = bench.agent()
-    assert ("2.1.0", None) == (agent.traits.version, agent.toolchain)
+    assert agent.program is not None
+    assert (f"2.1.0 {digest_file(Path(agent.program))[:12]}", None) == (agent.traits.version, agent.toolchain)
 
 
 @pytest.mark.parametrize(("script", "message"), [
