@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from evalkit.analysis.model import Case, ModelChoice
+from evalkit.analysis.model import Case, Judge, ModelChoice
 from evalkit.analysis.project import Project, load_project
 from evalkit.dag.progress import Progress
 from evalkit.dag.tasks import Graph, JudgeChoice
@@ -68,8 +68,9 @@ class Plan:
         of_suite = self.environ.get(declared.variable, "") if declared.variable else ""
         return spoken or of_suite or configured or declared.default
 
-    def _judge_model(self, case: Case) -> str:
-        return self._model(self._spoken.judge_model, case.judge_model, self.choices.judge_model)
+    def _judge_model(self, case: Case, judge: Judge) -> str:
+        own = judge.models[0] if judge.models else None
+        return self._model(self._spoken.judge_model or own, case.judge_model, self.choices.judge_model)
 
     def subject(self, case: Case) -> Subject:
         """Who is measured on a unit. Raises UserError where that cannot be."""

@@ -62,7 +62,7 @@ class JudgeChoice:
     are judged too.
     """
 
-    model: Callable[[Case], str]
+    model: Callable[[Case, Judge], str]
     state: str
     asked: bool
     endpoint: Any
@@ -273,7 +273,7 @@ class Graph:
     def _judge(self, trial: Trial, judge: Judge, after: str) -> str:
         case, session, choice = trial.case, self.session, self.judge
         place = session.places.results / trial.id / "judge" / f"{judge.id}.json"
-        model = choice.model(case)
+        model = choice.model(case, judge)
         state = choice.state
         if state == "on" and not choice.asked and trial.subject.model is None:
             state = "a known answer is judged only with judge=on"

@@ -59,6 +59,8 @@ def grade_judge(case: Case, judge: Judge, tree: FinalTree, inputs: Inputs, key: 
     began = time.monotonic()
     if state != "on":
         verdict = Verdict("skipped", state)
+    elif judge.votes > 1 or len(judge.models) > 1:
+        verdict = Verdict("error", "this evalkit cannot ask several judges, or one several times, yet")
     elif not (names := tree.matching(judge.files)):
         verdict = Verdict("fail", f"no file matches {', '.join(judge.files)}")
     else:
@@ -76,7 +78,7 @@ def _judged(case: Case, judge: Judge, tree: FinalTree, names: list[str], key: st
     kept = store.path("judge", key) / "response.json"
     if kept.is_file():
         return _verdict(judge, read_json(kept))
-    files, left_out = _shown_files(tree, names)
+    files, left_out = _shown_files(tree, names, judge.most_bytes or TOTAL_LIMIT)
     if not files:
         return Verdict("fail", f"no file of {', '.join(judge.files)} can be shown to a judge", "\n".join(left_out))
     response = ask(endpoint, _request(case, judge, files, left_out, model, marker=digest(["marker", key])[:16]))
@@ -109,6 +111,7 @@ def _request(case: Case, judge: Judge, files: list[tuple[str, str]], left_out: l
         "messages": [{"role": "user", "content": "\n\n".join(parts)}],
         "tools": [_tool(len(judge.criteria))],
         "tool_choice": {"type": "tool", "name": _TOOL},
+        **({} if judge.temperature is None else {"temperature": judge.temperature}),
     }
 
 
@@ -134,7 +137,7 @@ def _tool(count: int) -> dict[str, Any]:
     }
 
 
-def _shown_files(tree: FinalTree, names: list[str]) -> tuple[list[tuple[str, str]], list[str]]:
+def _shown_files(tree: FinalTree, names: list[str], most: int) -> tuple[list[tuple[str, str]], list[str]]:
     """The files' names and texts within both limits, and a line for each of those that are not shown.
 
     Keys are taken out before anything is cut: a cut could leave half of one.
@@ -143,7 +146,7 @@ def _shown_files(tree: FinalTree, names: list[str]) -> tuple[list[tuple[str, str
     read = tree.read(names, largest=_LARGEST_READ)
     shown: list[tuple[str, str]] = []
     left_out: list[str] = []
-    room = TOTAL_LIMIT
+    room = most
     for name in names:
         said = redactor.text(plain(name))
         room_for_text = room - len(said.encode()) - len(_FENCE)

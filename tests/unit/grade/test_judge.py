@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from evalkit.analysis.model import Judge
 from evalkit.errors import HarnessError
@@ -351,3 +352,21 @@ def test_faults_of_a_gateway_are_errors(tmp_path: Path, step: Fault | Reply) -> 
     with ScriptedGateway([step]) as gateway:
         assert graded(tree, url=gateway.url).verdict.status == "error"
     assert not kept(tree)
+
+
+# ---- what a case says of its judge ----
+def test_a_temperature_and_a_size_are_kept_to(tmp_path: Path, fake: Fake) -> None:
+    """`temperature` goes into the question, `files … up to SIZE` bounds what is shown."""
+    asked = fake(GOOD)
+    graded(final_tree(tmp_path, {"a": "x" * 5000}), evolve(a_judge(), temperature=0.2, most_bytes=1000))
+    assert 0.2 == asked.requests[0]["temperature"]
+    assert 500 < asked.content.count("x") < 1000
+    assert "temperature" not in GOOD
+
+
+@pytest.mark.parametrize("judge", [evolve(a_judge(), votes=3), evolve(a_judge(), models=("a", "b"))])
+def test_what_cannot_be_asked_is_an_error(tmp_path: Path, fake: Fake, judge: Judge) -> None:
+    """One vote of one model instead of three would be another measurement."""
+    asked = fake(GOOD)
+    assert "error" == graded(final_tree(tmp_path, {"a": "x"}), judge).verdict.status
+    assert [] == asked.requests

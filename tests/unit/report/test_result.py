@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from evalkit.records import read_record, write_record
 from evalkit.report.result import SELF_CHECK, TrialResult
@@ -81,3 +82,12 @@ def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert result == read_record(tmp_path / "result.json", TrialResult)
     raw = (tmp_path / "result.json").read_bytes()
     assert not any(byte < 32 and byte != 10 for byte in raw), "JSON escapes what would drive a terminal"
+
+
+@pytest.mark.parametrize(("score", "status"), [(3.0, "pass"), (4.0, "pass"), (4.1, "fail")])
+def test_a_lower_score_can_be_the_better_one(score: float, status: str) -> None:
+    """`direction lower`: it passes up to the threshold."""
+    judge, grade = a_judged("severity", score, threshold=4)
+    result = a_result(a_check("a"), (evolve(judge, direction="lower"), grade))
+    assert (status, f"{score:.1f} of 10 (wanted at most 4)") == (
+        result.checks[1].verdict.status, result.checks[1].verdict.summary)
