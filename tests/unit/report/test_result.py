@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
+from evalkit.analysis.model import Judge
 from evalkit.records import read_record, write_record
 from evalkit.report.result import SELF_CHECK, TrialResult
 from tests.unit.report.results import Graded, a_check, a_judged, a_result, an_ending
@@ -88,6 +89,7 @@ def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
 def test_a_lower_score_can_be_the_better_one(score: float, status: str) -> None:
     """`direction lower`: it passes up to the threshold."""
     judge, grade = a_judged("severity", score, threshold=4)
+    assert isinstance(judge, Judge)
     result = a_result(a_check("a"), (evolve(judge, direction="lower"), grade))
     assert (status, f"{score:.1f} of 10 (wanted at most 4)") == (
         result.checks[1].verdict.status, result.checks[1].verdict.summary)
