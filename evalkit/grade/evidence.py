@@ -77,8 +77,11 @@ def _cut(line: str, longest: int) -> str:
 
 
 def _telling(lines: list[str], room: int) -> list[str]:
+    """The lines that tell, with those that go with them; where none does, the last ones: all within the room."""
     picked: list[str] = []
     seen: set[str] = set()
+    last = [line for line in lines[-_LAST:] if line]
+    last = last[len(last) - _fitting(last[::-1], room):]
     for index, line in enumerate(lines):
         if line in seen or not _TELLING.search(line):
             continue
@@ -92,7 +95,7 @@ def _telling(lines: list[str], room: int) -> list[str]:
         if room < 0:
             break
         picked += block
-    return picked if picked else [line for line in lines[-_LAST:] if line]
+    return picked or last
 
 
 def _shortened(lines: list[str], room: int) -> list[str]:
