@@ -13,11 +13,14 @@ from evalkit.analysis import model as m
 from evalkit.analysis.findings import Findings
 from evalkit.analysis.globs import BadGlob, check_glob
 from evalkit.analysis.placeholders import expand, placeholders, substitute
+from evalkit.analysis.repeats import written_out
 from evalkit.diagnostics import did_you_mean
 from evalkit.syntax import nodes as n
 
 __all__ = ["Values", "is_function"]
 
+MAX_PIECES = 100_000
+"""Pieces of a regex whose repetitions are written out; so many take some 30 MB and a twentieth of a second."""
 RUN_LIMIT = 600
 """Seconds that a command of a case may take where the case does not say."""
 _PLAIN = re.compile(r"[\w@%+=:,./{}*-]+(?: [\w@%+=:,./{}*-]+)*", re.ASCII)
@@ -136,6 +139,9 @@ class Values:
             self.report("E050", f"there is no regex flag `{bad[0]}`", pattern.span,
                         help="known: `i` ignores case, `s` lets `.` match line ends, `x` is verbose; "
                         "multi-line is always on")
+        elif written_out(pattern.pattern, flags, MAX_PIECES) > MAX_PIECES:
+            self.report("E050", f"the repetitions of this regex come to more than {MAX_PIECES:,} pieces", pattern.span,
+                        help="it is written out before it is used: give `{…}` smaller numbers, or use `*` or `+`")
         else:
             combined = regex.MULTILINE
             for flag in flags:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from bisect import bisect_right
 from functools import cached_property
 from pathlib import Path
@@ -42,12 +43,16 @@ class Source:
 def read_source(path: Path, shown: str) -> Source:
     """Read a case file.
 
-    Raises `CaseErrors` where it cannot be read, is over 1 MB, is not UTF-8 or holds a NUL character.
+    Raises `CaseErrors` where it is no regular file, cannot be read, is over 1 MB, is not UTF-8 or holds a NUL.
     """
     if not shown.isprintable():  # the bytes of a name that is not UTF-8 too
         shown = shown.encode("unicode_escape").decode()
         raise _refuse(path, shown, "E001", "the file's name holds characters that cannot be shown", "rename it")
     try:
+        kind = path.stat().st_mode
+        if not stat.S_ISREG(kind):  # opening a pipe would wait for its writer
+            what = "it is a folder" if stat.S_ISDIR(kind) else "it is no regular file"
+            raise _refuse(path, shown, "E001", f"cannot read the file: {what}")
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except OSError as error:

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evalkit.analysis import load_project
+from evalkit.authoring.check import check_project
 from evalkit.diagnostics import CaseErrors, render_all
 from evalkit.errors import UserError
 from evalkit.syntax import Source, parse, read_source
@@ -211,6 +212,9 @@ MANY = {
     "a long quoted command": "check run \"'" + "a" * 800_000 + "'\"",
     "a long regex": 'check grep "a" has /' + "(a*)*" * 160_000 + "/",
     "a deep regex": 'check grep "a" has /' + "(" * 1_900 + ")" * 1_900 + "/",
+    "a regex of repetitions": 'check grep "a" has /' + "[ab]{9999}" * 9 + "/",
+    "a regex of a large repetition": 'check grep "a" has /a{99999999}/',
+    "a regex of repetitions in each other": 'check grep "a" has /((((a{999}){999}){999}){999}){999}/',
     "a wide regex": 'check grep "a" has /' + "(a{1,100}){1,100}" * 100 + "/",
     "a long glob": 'check grep "' + "*a" * 300_000 + '" has "x"',
     "a deep glob": 'check grep "' + "**/a/" * 100_000 + '" has "x"',
@@ -252,15 +256,18 @@ def test_a_large_suite_compiles_or_is_refused_within_a_second(text: str, tmp_pat
 
 
 def test_odd_files(tmp_path: Path) -> None:
-    """A folder named like a case file, links in a circle, a dead link, other bytes: each is told, none is a bug."""
+    """A folder named like a case file, links in a circle, a dead link, a pipe, other bytes: each is told."""
     home = write(tmp_path, {"cases/s/latin.eval": b"\xff", "cases/s/nul.eval": b"a\0"}) / "cases/s"
     (home / "folder.eval").mkdir()
     (home / "circle.eval").symlink_to("circle.eval")
     (home / "dead.eval").symlink_to("gone")
+    (home / "endless.eval").symlink_to("/dev/zero")
+    os.mkfifo(home / "pipe.eval")
     (home / "self").symlink_to(".")
     (home / "up").symlink_to("..")
 
-    assert ("E001", "E001", "E001", "E003", "E003") == compiles_or_not(tmp_path)
+    assert (*["E001"] * 5, "E003", "E003") == compiles_or_not(tmp_path)
+    assert 7 == len(check_project(tmp_path, "cases").findings)
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:

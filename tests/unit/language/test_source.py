@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,14 @@ def test_what_is_no_text_is_refused_with_its_place(tmp_path: Path) -> None:
     """Bytes that are not UTF-8 are told by byte and line, a NUL by its place."""
     assert "E003 a.eval:1:1 the file is not UTF-8 (byte 2, line 2)" == refused(tmp_path, b"a\n\xff")
     assert "E003 a.eval:2:2 the file holds a NUL character" == refused(tmp_path, b"a\nb\0")
+
+
+def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
+    """Nobody waits for the other end of a pipe."""
+    os.mkfifo(tmp_path / "a.eval")
+    with pytest.raises(CaseErrors) as caught:
+        read_source(tmp_path / "a.eval", "a.eval")
+    assert ["cannot read the file: it is no regular file"] == [error.message for error in caught.value.diagnostics]
 
 
 def test_a_name_that_cannot_be_shown_is_refused(tmp_path: Path) -> None:
