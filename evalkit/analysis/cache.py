@@ -1,18 +1,18 @@
 """Compiled projects kept on disk, so that what has not changed is not compiled again.
 
-One file a project, `.evalkit/cache/compile/<key>`, with the compiled cases and the facts that they were compiled from:
+One file a project, `.evalkit/cache/compile/project`: the compiled units with the state of all that they were compiled
+from (survey.py): stamps of every folder below the cases folder and of every file that was read, leads of every link.
+Where all of it is the same, the units are. Its key holds what is not of the project: evalkit's own code, the grammar,
+Python, the libraries that compiling asks, and the user, who may not be allowed to read what another one read.
 
-* every folder below the cases folder: its stamp, and a digest of what it lists (names, kinds, where links lead),
-* every file that was read (`.eval` files, prompts, guidance): its stamp and a digest of its bytes.
+A stamp tells a change only if the clock of the file system went on since the last one. So a project is not kept if
+something in it changed so shortly before it was looked at that a later change could bear the same time, nor if
+something changed while it was compiled. Projects with errors are not kept.
 
-A stamp is inode, size, time of change of the content and of the inode. Where it is the same and older than the record
-by more than a file system's clock is coarse, the content is taken to be the same, as git does; else the digest
-decides. Whether a path that a case names is there, and of what kind, follows from the folders' lists. The key holds all
-that is not of the project: evalkit's own code, the grammar, Python's version. Only projects without errors are kept.
-
-The cases are pickled, equal parts once: cases of a suite share most of their setup. They are unpickled by a reader that
-calls nothing but the constructors of model.py: a record that somebody else wrote can be wrong, but runs nothing. What
-cannot be read is compiled again.
+Units are pickled, equal setups once: they are half of a unit, and those of a profile are the same. They are unpickled
+by a reader that calls nothing but the constructors of model.py. And it is never asked to read what came with somebody's
+project: inodes and times of changes are this file system's own, so neither the key nor the stamps of such a file can be
+right.
 """
 
 from __future__ import annotations
@@ -22,138 +22,94 @@ import hashlib
 import io
 import os
 import pickle
-import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import attrs
 
 from evalkit.analysis import model
+from evalkit.analysis.survey import Stamp, Survey, stamp, unchanged
+from evalkit.kept import read_kept, write_kept
 
 __all__ = ["read", "write"]
 
+_FORMAT = 2
+_TICK = 20_000_000
+"""Nanoseconds: more than the clock of a file system takes to go on."""
 _COARSE = 2_000_000_000
-"""Nanoseconds: the coarsest clock of a file system (FAT)."""
-_FORMAT = 1
+"""The same where a time has no fraction of a second: there are file systems that count in two seconds."""
+_OWN = (".", "analysis", "syntax", "diagnostics", "diagnostics/entries", "grammar", "../grammar")
+"""The folders of evalkit that compiling uses. (The grammar is within the package where that is installed.)"""
+_LIBRARIES = ("attr", "lark", "regex")
 _MODELS = tuple(name for name in sys.modules if name.startswith(model.__name__))
 """The modules of compiled cases: model.py and those beside it that it imports."""
-Stamp: TypeAlias = tuple[int, int, int, int]
-Fact: TypeAlias = tuple[Stamp, bytes]
-"""A stamp and a digest."""
 Units: TypeAlias = dict[str, tuple[model.Case, ...]]
 
 
-def read(root: Path, folder: Path) -> tuple[Units, dict[str, model.SuiteInfo]] | None:
+def read(root: Path, cases_folder: str) -> tuple[Units, dict[str, model.SuiteInfo]] | None:
     """The units and suites of a project as they were compiled; None where anything has changed since."""
+    data = read_kept(_path(root), _key(root, cases_folder))
+    if data is None:
+        return None
     try:
-        record = _unpickle(_path(root, folder).read_bytes())
-        version, made, folders, files, compiled = record
-        if version != _FORMAT or not _same(made, folders, _list_digest) or not _same(made, files, _file_digest):
+        stamps, leads, compiled = _unpickle(data)
+        if str(root / cases_folder) not in stamps or not unchanged(stamps, leads):
             return None
-        units, suites = _unpickle(compiled)  # apart: most of the time that reading takes, where something changed
+        units, suites = _unpickle(compiled)  # apart: most of the time that reading takes
         return units, suites
-    except Exception:  # noqa: BLE001 - a damaged record raises whatever unpickling can: it is made again
+    except Exception:  # noqa: BLE001 - what is wrong raises whatever unpickling can: it is made again
         return None
 
 
-def write(root: Path, folder: Path, started: int, units: Units, suites: dict[str, model.SuiteInfo],
-          reads: Iterable[Path]) -> None:
-    """Keep a compiled project. `started`: time.time_ns() before its first file was looked at."""
-    from evalkit.errors import HarnessError  # only here: reading must be quick
-    from evalkit.records import write_bytes
-
-    folders: dict[str, Fact] = {}
-    files: dict[str, Fact] = {}
-    todo = [str(folder)]
-    try:
-        while todo:
-            place = todo.pop()
-            before = _stamp(os.stat(place))  # noqa: PTH116
-            listed, inner = _list(place)
-            folders[place] = (before, listed)
-            todo += inner
-        for path in map(str, reads):
-            files[path] = (_stamp(os.stat(path)), _file_digest(path))  # noqa: PTH116
-    except OSError:
+def write(root: Path, cases_folder: str, seen: Survey, reads: Mapping[str, Stamp], units: Units,
+          suites: dict[str, model.SuiteInfo]) -> None:
+    """Keep a compiled project. `reads`: the files that were read beside the case files, with their stamps before."""
+    stamps = {**seen.stamps, **reads}
+    if any(_young(found, seen.started) for found in stamps.values()) or not unchanged(stamps, seen.leads):
         return
-    if any(max(found[2:]) >= started for found, _ in (*folders.values(), *files.values())):
-        return  # it changed while it was compiled
-    target = _path(root, folder)
-    record = pickle.dumps((_FORMAT, started, folders, files, _pickle((units, suites))), 5)
-    with contextlib.suppress(HarnessError, OSError):  # a project that cannot be written to is compiled each time
-        write_bytes(target, record)
-        for old in target.parent.glob(f"{target.name.partition('-')[0]}-*"):
-            if old != target:
-                old.unlink()
+    write_kept(_path(root), _key(root, cases_folder), pickle.dumps((stamps, seen.leads, _pickle((units, suites))), 5))
 
 
-def _path(root: Path, folder: Path) -> Path:
-    """Where the record of a project is: its name holds all that compiling depends on outside of the project."""
+def _path(root: Path) -> Path:
+    return root / ".evalkit" / "cache" / "compile" / "project"
+
+
+def _key(root: Path, cases_folder: str) -> str:
+    """A digest of all that compiling depends on outside of the project's files."""
     home = Path(__file__).resolve().parents[1]
-    state = hashlib.sha256(f"{_FORMAT} {sys.version}".encode())
-    name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:8]
-    for part in (".", "analysis", "syntax", "diagnostics", "diagnostics/entries", "grammar", "../grammar"):
+    state = hashlib.sha256(f"{_FORMAT} {sys.version} {os.geteuid()} {sorted(os.getgroups())}\n".encode())
+    state.update(os.fsencode(f"{root}\n{cases_folder}\n"))
+    for part in _OWN:
         for file in sorted((home / part).glob("*.[pl]*")):
-            state.update(f"{part}/{file.name} {_stamp(file.stat())}".encode())
-    return root / ".evalkit" / "cache" / "compile" / f"{name}-{state.hexdigest()[:32]}"
+            state.update(f"{part}/{file.name} {stamp(str(file))}\n".encode())
+    for library in _LIBRARIES:
+        spec = find_spec(library)
+        if spec is not None and spec.origin is not None:
+            with contextlib.suppress(OSError):  # it is no file of its own: part of an archive, say
+                state.update(f"{library} {stamp(spec.origin)}\n".encode())
+    return state.hexdigest()
 
 
-# ---- facts ----
-def _stamp(found: os.stat_result) -> Stamp:
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
-
-
-def _same(made: int, facts: dict[str, Fact], digest: Any) -> bool:
-    look, limit = os.stat, made - _COARSE
-    for path, (stamp, known) in facts.items():
-        found = look(path)
-        changed = found.st_ctime_ns
-        if ((found.st_ino, found.st_size, found.st_mtime_ns, changed) != stamp or changed >= limit
-                or stamp[2] >= limit) and digest(path) != known:
-            return False
-    return True
-
-
-def _file_digest(path: str) -> bytes:
-    with open(path, "rb") as file:  # noqa: PTH123 - thousands of these: a Path costs as much as the reading
-        return hashlib.sha256(file.read()).digest()
-
-
-def _list_digest(path: str) -> bytes:
-    return _list(path)[0]
-
-
-def _list(path: str) -> tuple[bytes, list[str]]:
-    """A digest of what a folder lists (names, kinds, and where links lead to, to what), and the folders in it."""
-    lines, inner = [], []
-    with os.scandir(path) as entries:
-        for entry in entries:
-            kind = "l" if entry.is_symlink() else "d" if entry.is_dir() else "f" if entry.is_file() else "?"
-            if kind == "l":
-                kind += f"{os.path.realpath(entry.path)} {_kind(entry.path)}"
-            elif kind == "d":
-                inner.append(entry.path)
-            lines.append(f"{kind} {entry.name}")
-    return hashlib.sha256(os.fsencode("\0".join(sorted(lines)))).digest(), inner
-
-
-def _kind(path: str) -> int:
-    try:
-        return stat.S_IFMT(os.stat(path).st_mode)  # noqa: PTH116
-    except OSError:
-        return 0
+def _young(found: Stamp, started: int) -> bool:
+    """Whether a change after `started` could leave the stamp as it is."""
+    return any(time > started - (_TICK if time % 1_000_000_000 else _COARSE) for time in found[2:])
 
 
 # ---- pickles ----
 class _Writer(pickle.Pickler):
     """Writes classes of model.py as calls of their constructors."""
 
+    _fields: ClassVar[dict[type, tuple[str, ...]]] = {}
+
     def reducer_override(self, value: Any) -> Any:
-        if not attrs.has(type(value)):
-            return NotImplemented
-        return type(value), tuple(getattr(value, field.name) for field in attrs.fields(type(value)))
+        kind = type(value)
+        if kind not in self._fields:
+            self._fields[kind] = tuple(field.name for field in attrs.fields(kind)) if attrs.has(kind) else ()
+        names = self._fields[kind]
+        return (kind, tuple([getattr(value, name) for name in names])) if names else NotImplemented
 
 
 class _Reader(pickle.Unpickler):
@@ -167,38 +123,14 @@ class _Reader(pickle.Unpickler):
 
 
 def _pickle(value: tuple[Units, dict[str, model.SuiteInfo]]) -> bytes:
-    known: dict[Any, Any] = {}
-    texts: dict[str, str] = {}
-    fields: dict[type, tuple[str, ...]] = {}
-    left = {model.Call, model.CallsSpec, model.ArgumentTest, dict, int, float, bool, type(None)}
-
-    def once(value: Any) -> Any:
-        """The value made of parts that are in memory once, so that they are pickled once.
-
-        Arguments of calls stay as they are: of JSON values, some are equal that are not the same (`1` and `true`).
-        """
-        kind = type(value)
-        if kind is str:
-            return texts.setdefault(value, value)
-        if kind in left:
-            return value
-        if kind is tuple:
-            value = tuple([once(item) for item in value])
-        else:
-            if kind not in fields:
-                if not attrs.has(kind):
-                    return value
-                fields[kind] = tuple(field.name for field in attrs.fields(kind))
-            value = kind(*[once(getattr(value, name)) for name in fields[kind]])
-        try:
-            return known.setdefault((kind, value), value)
-        except TypeError:  # it holds something that is not hashable: it is written as often as it stands there
-            return value
-
     units, suites = value
+    setups: dict[model.Setup, model.Setup] = {}
+
+    def share(unit: model.Case) -> model.Case:
+        return attrs.evolve(unit, setup=setups.setdefault(unit.setup, unit.setup))
+
     made = io.BytesIO()
-    _Writer(made, 5).dump(({name: tuple(map(once, mine)) for name, mine in units.items()},
-                           {name: once(suite) for name, suite in suites.items()}))
+    _Writer(made, 5).dump(({name: tuple(map(share, mine)) for name, mine in units.items()}, suites))
     return made.getvalue()
 
 

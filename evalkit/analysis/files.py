@@ -84,16 +84,21 @@ class Files:
     def _base(self, base: Path) -> tuple[str, str] | None:
         """A folder's real path, and as cases name it; None where it is outside the suite."""
         try:
-            real, suite = base.resolve(), self.suite.resolve()
+            real, suite = base.resolve(), self._suite()
         except (OSError, RuntimeError):
             return None
         if not real.is_relative_to(suite):
             return None
         return str(real), (PurePosixPath(relative(self.suite, self.root)) / real.relative_to(suite)).as_posix()
 
+    def _suite(self) -> Path:
+        """The suite's real path. Raises OSError, or RuntimeError for links that lead in a circle."""
+        self._home = self._home or self.suite.resolve()
+        return self._home
+
     def _find(self, base: Path, value: str, span: Span, want: Literal["file", "folder", "any"],
               notes: tuple[tuple[str, Span], ...]) -> str | None:
-        suite = self._home = self._home or self.suite.resolve()
+        suite = self._suite()
         target = (base / value).resolve()
         shown_suite = relative(self.suite, self.root)
         if not target.is_relative_to(suite):

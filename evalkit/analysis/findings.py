@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
+from evalkit.analysis.survey import Stamp, stamp
 from evalkit.diagnostics import Diagnostic, Span
 from evalkit.syntax import nodes as n
 
@@ -23,16 +25,21 @@ class TooMany(Exception):
 class Findings:
     """Diagnostics in the order in which they were found, each once: a suite's statement is met once per case.
 
-    `reads`: the files of the project whose content was read.
+    `reads`: the files whose content counts, beside the case files, each with its stamp before it was read.
     """
 
     def __init__(self) -> None:
-        self.reads: set[Path] = set()
+        self.reads: dict[str, Stamp] = {}
         self._found: dict[tuple[str, str, int, int, int], Diagnostic] = {}
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
         return list(self._found.values())
+
+    def will_read(self, path: Path) -> None:
+        """Note a file whose content counts. It is called before the file is opened."""
+        with contextlib.suppress(OSError):  # the reader will tell
+            self.reads.setdefault(str(path), stamp(str(path)))
 
     def report(self, code: str, message: str, span: Span, *, help: str = "",
                notes: tuple[tuple[str, Span], ...] = ()) -> None:

@@ -83,7 +83,7 @@ def ablations(scope: Scope, guidance: tuple[m.Guidance, ...], span: Span) -> lis
 
 
 def _sections(scope: Scope, path: str, span: Span) -> list[str]:
-    scope.findings.reads.add(scope.suite.files.root / path)
+    scope.findings.will_read(scope.suite.files.root / path)
     try:
         with (scope.suite.files.root / path).open("rb") as file:
             return section_headings(file.read(MAX_DOCUMENT).decode("utf-8-sig"))

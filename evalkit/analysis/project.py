@@ -1,10 +1,12 @@
-"""Finds a project's case files and compiles them: read -> parse -> resolve, errors of all files together."""
+"""Finds a project's case files and compiles them: read -> parse -> resolve, errors of all files together.
+
+What was compiled before and has not changed is read from the cache (cache.py), without importing the compiler.
+"""
 
 from __future__ import annotations
 
 import gc
-import os
-import time
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +15,7 @@ from attrs import frozen
 
 from evalkit.analysis import cache
 from evalkit.analysis.model import Case, SuiteInfo
-from evalkit.errors import UserError
+from evalkit.analysis.survey import Stamp, survey
 
 if TYPE_CHECKING:
     from evalkit.diagnostics import Diagnostic
@@ -48,27 +50,23 @@ def load_project(root: Path, cases_folder: str = "cases") -> Project:
 
     Raises `CaseErrors` with all diagnostics of all files, or `UserError` where there is no such folder.
     """
-    folder = root / cases_folder
-    if not folder.is_dir():
-        raise UserError(f"there is no folder `{cases_folder}` in {root}",
-                        hint='make it, or name another one: `cases = "…"` under [tool.evalkit] in pyproject.toml')
     collecting = gc.isenabled()
-    gc.disable()  # what is made here is kept: looking for rubbish in it takes a fifth of the time
+    gc.disable()  # what is made here is kept: looking for rubbish in it takes a tenth of the time
     try:
-        kept = cache.read(root, folder)
-        if kept is None:
-            started = time.time_ns()
-            project, reads = _compile(root, folder)
-            cache.write(root, folder, started, project.units, project.suites, reads)
-            return project
-        return Project(root, *kept)
+        kept = cache.read(root, cases_folder)
+        if kept is not None:
+            return Project(root, *kept)
+        seen = survey(root, cases_folder)
+        project, reads = _compile(root, seen.case_files)
+        cache.write(root, cases_folder, seen, reads, project.units, project.suites)
+        return project
     finally:
         if collecting:
             gc.enable()
 
 
-def _compile(root: Path, folder: Path) -> tuple[Project, set[Path]]:
-    """Compile the case files; which files were read. Raises `CaseErrors`."""
+def _compile(root: Path, paths: Iterable[Path]) -> tuple[Project, dict[str, Stamp]]:
+    """Compile case files; which other files were read. Raises `CaseErrors`."""
     from evalkit.analysis.files import relative  # what compiles is imported where something is compiled
     from evalkit.analysis.resolve import compile_units
     from evalkit.diagnostics import CaseErrors
@@ -76,7 +74,6 @@ def _compile(root: Path, folder: Path) -> tuple[Project, set[Path]]:
 
     found: list[Diagnostic] = []
     files: list[tuple[Path, nodes.File]] = []
-    paths = _case_files(folder)
     for path in paths:
         try:
             file, errors = parse(read_source(path, relative(path, root)))
@@ -87,31 +84,8 @@ def _compile(root: Path, folder: Path) -> tuple[Project, set[Path]]:
         files.append((path, file))
     if found:  # what a broken file declares is not known: names that miss would only be echoes of it
         raise CaseErrors(found)
-    reads = set(paths)
+    reads: dict[str, Stamp] = {}
     units, suites, found = compile_units(root, files, reads)
     if found:
         raise CaseErrors(found)
     return Project(root, units, suites), reads
-
-
-def _case_files(folder: Path) -> list[Path]:
-    """The case files below a folder, sorted. Linked folders are not entered: they could lead in a circle.
-
-    Raises `UserError` for a folder that cannot be read: its cases would be left out without a word.
-    """
-    def refuse(error: OSError) -> None:
-        raise UserError(f"cannot read the folder {error.filename}: {error.strerror}") from error
-
-    found: list[str] = []
-    folders = [str(folder)]
-    while folders:
-        try:
-            with os.scandir(folders.pop()) as entries:
-                for entry in entries:
-                    if entry.name.endswith(".eval"):
-                        found.append(entry.path)
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
-        except OSError as error:
-            refuse(error)
-    return sorted(Path(path) for path in found)

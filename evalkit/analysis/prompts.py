@@ -35,7 +35,7 @@ def _file(scope: Scope, folder: Path, text: n.Str) -> str | None:
     path = scope.suite.files.find(folder, text.value, text.span, "file")
     if path is None:
         return None
-    scope.findings.reads.add(scope.suite.files.root / path)
+    scope.findings.will_read(scope.suite.files.root / path)
     try:
         return (scope.suite.files.root / path).read_text(encoding="utf-8-sig")
     except OSError as error:

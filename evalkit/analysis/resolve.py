@@ -27,6 +27,7 @@ from evalkit.analysis.setup import (
 )
 from evalkit.analysis.silences import resolve_silences
 from evalkit.analysis.suites import Suite, index_suites
+from evalkit.analysis.survey import Stamp
 from evalkit.analysis.units import resolve_case
 from evalkit.diagnostics import Diagnostic
 from evalkit.syntax import nodes as n
@@ -35,11 +36,12 @@ __all__ = ["AGENTS", "LANES", "compile_units", "resolve"]
 
 
 def compile_units(
-    root: Path, files: Sequence[tuple[Path, n.File]], reads: set[Path] | None = None
+    root: Path, files: Sequence[tuple[Path, n.File]], reads: dict[str, Stamp] | None = None
 ) -> tuple[dict[str, tuple[m.Case, ...]], dict[str, m.SuiteInfo], list[Diagnostic]]:
     """Compile the parsed files of a project: the units of its cases, its suites and what is wrong, up to a number.
 
-    What is compiled is whole only where nothing was found. `reads` gets the files that were read beside these.
+    What is compiled is whole only where nothing was found. `reads` gets the files that were read beside these,
+    with their stamps.
     """
     findings = Findings()
     if reads is not None:

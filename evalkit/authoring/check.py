@@ -17,6 +17,7 @@ from attrs import frozen
 
 from evalkit.analysis.files import relative
 from evalkit.analysis.resolve import compile_units
+from evalkit.analysis.survey import survey
 from evalkit.authoring.project import cases_folder, find_root
 from evalkit.authoring.proof import prove_cases
 from evalkit.diagnostics import CaseErrors, Diagnostic, Span, did_you_mean, render_all
@@ -98,7 +99,7 @@ class Checked:
 
 def check_project(root: Path, folder: str) -> Checked:
     """Read, parse, resolve, lint. Raises `UserError` where there is no such folder, or it cannot be read."""
-    paths = _case_files(root, folder)
+    paths = survey(root, folder).case_files
     found: list[Diagnostic] = []
     parsed: list[tuple[Path, nodes.File]] = []
     broken: set[Path] = set()
@@ -122,20 +123,7 @@ def check_project(root: Path, folder: str) -> Checked:
         good = {name: mine for name, mine in units.items() if mine[0].origin.rsplit(":", 2)[0] not in wrong}
         findings += lint(Subject(root, tuple(parsed), good, not found, frozenset(wrong.values())))
     cases = tuple((path, node) for path, file in parsed for node in file.cases)
-    return Checked(tuple(findings), tuple(paths), cases, linted=not found)
-
-
-def _case_files(root: Path, folder: str) -> list[Path]:
-    """The case files of a project. Linked folders are not entered. Raises `UserError`."""
-    if not (root / folder).is_dir():
-        raise UserError(f"there is no folder `{folder}` in {root}",
-                        hint='make it, or name another one: `cases = "…"` under [tool.evalkit] in pyproject.toml')
-
-    def refuse(error: OSError) -> None:
-        raise UserError(f"cannot read the folder {error.filename}: {error.strerror}") from error
-
-    return sorted(Path(place, name) for place, folders, files in os.walk(root / folder, onerror=refuse)
-                  for name in (*folders, *files) if name.endswith(".eval"))
+    return Checked(tuple(findings), paths, cases, linted=not found)
 
 
 def _suite_file(path: Path, paths: Collection[Path]) -> Path | None:

@@ -14,6 +14,7 @@ from evalkit.digest import digest_bytes
 from evalkit.errors import HarnessError
 from evalkit.execute.folders import abandoned, claimed, remove_tree
 from evalkit.execute.marks import end_orphans
+from evalkit.kept import user_cache
 
 __all__ = ["TREE_NAME", "Places"]
 
@@ -38,11 +39,9 @@ class Places:
 
     @classmethod
     def of(cls, root: Path, environ: Mapping[str, str]) -> Places:
-        home = Path(environ.get("HOME") or Path("~").expanduser())
-        cache = environ.get("EVALKIT_CACHE") or Path(environ.get("XDG_CACHE_HOME") or home / ".cache", "evalkit")
         base = environ.get("EVALKIT_WORK") or Path("/var/tmp", f"evalkit-{os.getuid()}")
         project = digest_bytes(os.fsencode(root.resolve()))[:12]
-        return cls(root.resolve(), Path(cache).absolute(), Path(base).absolute() / project)
+        return cls(root.resolve(), user_cache(environ).absolute(), Path(base).absolute() / project)
 
     @property
     def state(self) -> Path:

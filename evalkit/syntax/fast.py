@@ -1,7 +1,9 @@
 """Parses a file without errors; of any other it says nothing but that it is one.
 
-An LALR parser driven by Lark's own table (table.py), without what Lark needs for its errors: three times as fast. A
-file that it refuses is parsed again by Lark (grammar.py), which tells what is wrong.
+An LALR parser driven by Lark's own table (table.py), without what Lark needs for its errors: three times as fast. It
+reads the text once, token by token: while the state's row says to reduce, the top of the stack becomes a tree; then the
+token is shifted. A file that it refuses, or that is over a limit, is parsed again by Lark (grammar.py), which tells
+what is wrong.
 
 A word is the keyword where the parser's state takes that keyword, and a name elsewhere, as in Lark's contextual lexer.
 """
@@ -12,9 +14,9 @@ import os
 import re
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+from evalkit.kept import user_cache
 from evalkit.syntax.problems import MAX_DEPTH, MAX_TOKENS, SyntaxProblem
 from evalkit.syntax.table import Table, load_table
 from evalkit.syntax.tree import Token, Tree
@@ -39,15 +41,14 @@ def parse_tree(text: str, most: int) -> tuple[Tree | None, list[SyntaxProblem]]:
 
 @cache
 def _parser() -> Callable[[str], Tree | None]:
-    home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    return fast_parser(load_table(Path(os.environ.get("EVALKIT_CACHE") or Path(home, "evalkit"))), MAX_TOKENS)
+    return fast_parser(load_table(user_cache(os.environ)), MAX_TOKENS)
 
 
 def fast_parser(table: Table, most: int) -> Callable[[str], Tree | None]:
     """A function from a text to its tree; None where the text has errors, or more than `most` tokens."""
     lexer = re.compile(table.lexer)
     match, keywords, kept = lexer.match, table.keywords, table.kept
-    states, rules = table.states, table.rules
+    states, rules, origins = table.states, table.rules, table.origins
     names = {index: name for name, index in lexer.groupindex.items()}
     first, last = table.start, table.end
 
@@ -129,5 +130,4 @@ def fast_parser(table: Table, most: int) -> Callable[[str], Tree | None]:
             starts.append(start)
             ends.append(position)
 
-    origins = table.origins
     return parse

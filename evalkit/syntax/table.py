@@ -1,22 +1,21 @@
 """The grammar as a table: what Lark makes of eval.lark, as plain data that is read without Lark.
 
-Lark compiles the grammar once; what it found is kept as JSON beside other caches, named by the digest of the grammar,
-of this file and of Lark's version. Reading it takes a few milliseconds; importing Lark and compiling takes 120.
+Lark compiles the grammar once; what it found is kept as JSON in the user's cache folder, named by the digest of the
+grammar, of the two modules that make the table, and of the file of Lark that holds its version. Reading it takes a few
+milliseconds; importing Lark and compiling takes 120.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import orjson
 from attrs import frozen
 
-from evalkit.errors import HarnessError
-from evalkit.records import write_bytes
+from evalkit.kept import read_kept, write_kept
 
 __all__ = ["Table", "grammar_file", "load_table"]
 
@@ -56,19 +55,18 @@ def grammar_file() -> Path:
 
 
 def load_table(cache: Path) -> Table:
-    """The table, from the cache where it has one of this grammar; a cache that cannot be used is made again."""
+    """The table, from the cache where it has one of this grammar. It is made again where the cache is of no use."""
     here = Path(__file__).parent
-    key = hashlib.sha256(b"\0".join((
-        version("lark").encode(), (here / "grammar.py").read_bytes(), Path(__file__).read_bytes(),
-        grammar_file().read_bytes()))).hexdigest()
-    path = cache / f"grammar-{key[:32]}.json"
-    try:
-        return Table.of(orjson.loads(path.read_bytes()))
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
+    lark = find_spec("lark")
+    state = hashlib.sha256(grammar_file().read_bytes())
+    for path in (here / "grammar.py", Path(__file__), *((Path(lark.origin),) if lark and lark.origin else ())):
+        state.update(b"\0" + path.read_bytes())
+    key = state.hexdigest()
+    path = cache / "grammar" / f"{key[:32]}.json"
+    if (kept := read_kept(path, key)) is not None:
+        return Table.of(orjson.loads(kept))
     from evalkit.syntax.grammar import lark_table  # Lark is imported where it is needed, and only there
 
     table = lark_table()
-    with contextlib.suppress(HarnessError):  # without a cache it works too
-        write_bytes(path, orjson.dumps(table.plain()))
+    write_kept(path, key, orjson.dumps(table.plain()))
     return table

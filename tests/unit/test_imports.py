@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "evalkit"
-BASE = ("errors", "digest", "records")
+BASE = ("errors", "digest", "records", "kept")
 """Modules that any stage may use."""
 STAGES = ("diagnostics", "syntax", "analysis", "lint", "plan", "execute", "grade", "report", "dag", "authoring", "cli")
 """From text to doit: a stage may use those before it."""

@@ -5,19 +5,33 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-from collections.abc import Callable
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import attrs
 import pytest
 
-from evalkit.analysis import load_project, project
+from evalkit.analysis import cache, load_project, model, project
+from evalkit.authoring.check import check_project
 from evalkit.diagnostics import CaseErrors
+from evalkit.kept import read_kept, write_kept
 from tests.unit.language.project import CASE, SUITE, write
+
+RECORD = ".evalkit/cache/compile/project"
 
 
 def relink(link: Path, target: str) -> None:
     link.unlink()
     link.symlink_to(target)
+
+
+def as_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
 
 
 CHANGES: dict[str, Callable[[Path], object]] = {
@@ -30,7 +44,25 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "a link in an asset": lambda home: (home / "solution" / "out").symlink_to("/etc/hosts"),
     "guidance": lambda home: (home / "skills/writing/SKILL.md").write_text("## Other\n"),
     "a link that leads elsewhere": lambda home: relink(home / "round", "skills"),
+    "a link outside, on the way of one": lambda home: relink(home.parents[1] / "way", "cases/s/skeleton"),
+    "an empty folder": lambda home: (home / "new").mkdir(),
+    "a file that nothing names": lambda home: (home / "wrong/one/more.txt").write_text("more"),
+    "a file that becomes a folder": lambda home: as_folder(home / "empty.md"),
+    "the permissions of a file": lambda home: (home / "PROMPT.md").chmod(0o600),
+    "the permissions of a folder": lambda home: (home / "skills").chmod(0o500),
+    "a file with its old time": lambda home: with_old_time(home / "PROMPT.md", "Do ot.\n"),
 }
+
+
+def with_old_time(path: Path, text: str) -> None:
+    before = path.stat()
+    path.write_text(text)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def settle() -> None:
+    """Wait until what was written is old enough to be kept."""
+    time.sleep(0.03)
 
 
 @pytest.fixture
@@ -39,9 +71,9 @@ def compiles(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     found: list[Path] = []
     compile_ = project._compile
 
-    def counted(root: Path, folder: Path) -> object:
+    def counted(root: Path, paths: Iterable[Path]) -> object:
         found.append(root)
-        return compile_(root, folder)
+        return compile_(root, paths)
 
     monkeypatch.setattr(project, "_compile", counted)
     return found
@@ -52,6 +84,9 @@ def project_in(root: Path) -> Path:
     suite = SUITE.rstrip("}\n") + '}\narm full { }\narm cut { guidance "skills"; ablate guidance by section }\n}'
     write(root, {"cases/s/it.eval": CASE.format('solution "solution"'),
                  "cases/s/skills/writing/SKILL.md": "## One\n\n## Two\n"}, suite=suite)
+    (root / "way").symlink_to("cases/s/solution")
+    (root / "cases/s/long-way").symlink_to(root / "way")
+    settle()
     return root
 
 
@@ -69,6 +104,7 @@ def test_values_of_arguments_stay_what_they_are(tmp_path: Path, compiles: list[P
     text = "".join(f'case c{number} "x" {{ expect f(a: {value}, b: [{value}]) }}\n'
                    for number, value in enumerate(("1", "true", "1.0", "0", "false")))
     write(tmp_path, {"cases/s/it.eval": text})
+    settle()
 
     def values() -> str:
         return repr([case.checks[0].spec for case in load_project(tmp_path).cases.values()])
@@ -86,7 +122,10 @@ def test_what_changed_is_compiled(tmp_path: Path, compiles: list[Path], change: 
         for path in (root / "cases").rglob("*"):
             if age and not path.is_symlink():
                 os.utime(path, (path.stat().st_mtime - age,) * 2)
+        settle()
         load_project(root)
+        load_project(root)
+        assert [root] == compiles[-1:]
         count = len(compiles)
         change(root / "cases" / "s")
         with contextlib.suppress(CaseErrors):
@@ -94,15 +133,145 @@ def test_what_changed_is_compiled(tmp_path: Path, compiles: list[Path], change: 
         assert count + 1 == len(compiles)
 
 
-@pytest.mark.parametrize("data", [b"", b"x", pickle.dumps(os.getcwd), pickle.dumps((1, 2, 3)), pickle.dumps(print)])
-def test_a_damaged_record(tmp_path: Path, compiles: list[Path], data: bytes) -> None:
-    """A record that cannot be read, or asks for more than compiled cases, is made again."""
-    write(tmp_path, {"cases/s/it.eval": CASE.format("")})
-    first = load_project(tmp_path)
-    for record in (tmp_path / ".evalkit/cache/compile").iterdir():
-        record.write_bytes(data)
+def test_what_was_just_written_is_not_kept(tmp_path: Path, compiles: list[Path],
+                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another change could bear the same time."""
+    monkeypatch.setattr(cache, "_TICK", 3600 * 10**9)
+    project_in(tmp_path)
+    load_project(tmp_path)
+    assert not (tmp_path / RECORD).exists()
+
+
+def test_what_changes_while_it_is_compiled_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the file was read before."""
+    project_in(tmp_path)
+    compile_ = project._compile
+
+    def slow(root: Path, paths: Iterable[Path]) -> object:
+        compiled = compile_(root, paths)
+        (root / "cases/s/PROMPT.md").write_text("Do ot.\n")
+        return compiled
+
+    monkeypatch.setattr(project, "_compile", slow)
+    load_project(tmp_path)
+    assert not (tmp_path / RECORD).exists()
+
+
+def test_a_copy_is_a_project_of_its_own(tmp_path: Path, compiles: list[Path]) -> None:
+    """What was kept with the original says nothing about it."""
+    first = load_project(project_in(tmp_path / "a"))
+    shutil.copytree(tmp_path / "a", tmp_path / "b", symlinks=True)
+    (tmp_path / "b/cases/s/PROMPT.md").write_text("Do ot.\n")
+    assert "Do it.\n" == first.cases["it"].prompt
+    assert "Do ot.\n" == load_project(tmp_path / "b").cases["it"].prompt
+
+
+def test_another_evalkit_compiles_again(tmp_path: Path, compiles: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """And so does another user, who may not be allowed to read as much."""
+    load_project(project_in(tmp_path))
+    monkeypatch.setattr(cache, "_FORMAT", 0)
+    load_project(tmp_path)
+    assert 2 == len(compiles)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    load_project(tmp_path)
+    assert 3 == len(compiles)
+
+
+@pytest.mark.parametrize("damage", [
+    lambda data: b"", lambda data: b"x", lambda data: data[:-1], lambda data: data[:100] + b"!" + data[101:],
+    lambda data: data[:-30] + b"!" + data[-29:], lambda data: data + b"!"])
+def test_a_damaged_record(tmp_path: Path, compiles: list[Path], damage: Callable[[bytes], bytes]) -> None:
+    """One that is not whole is made again."""
+    first = load_project(project_in(tmp_path))
+    record = tmp_path / RECORD
+    record.write_bytes(damage(record.read_bytes()))
+    assert first == load_project(tmp_path)
     assert first == load_project(tmp_path)
     assert 2 == len(compiles)
+
+
+class Calls:
+    """What a pickle calls when somebody reads it."""
+
+    def __init__(self, *call: object) -> None:
+        self.call = call
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return self.call[0], self.call[1:]
+
+
+def test_a_foreign_record_runs_nothing(tmp_path: Path, compiles: list[Path]) -> None:
+    """Neither where it has a wrong key, as every foreign one has, nor where its key is right."""
+    made = tmp_path / "made"
+    data = pickle.dumps(Calls(os.mkdir, str(made)))
+    first = load_project(project_in(tmp_path / "a"))
+    for key in ("0" * 64, cache._key(tmp_path / "a", "cases")):
+        write_kept(tmp_path / "a" / RECORD, key, data)
+        assert first == load_project(tmp_path / "a")
+    assert not made.exists()
+    assert 3 == len(compiles)
+
+
+@pytest.mark.parametrize("call", [
+    Calls(getattr, "", "x"), Calls(os.getcwd), Calls(Path, "x"), Calls(re.compile, "x"), Calls(model.Case.__eq__, 1),
+    Calls(eval, "1"), model.Case, attrs.field])
+def test_only_compiled_cases_are_unpickled(call: object) -> None:
+    """Any other function or class is refused; classes of the model are made by their constructors alone."""
+    if call is model.Case:
+        assert model.Case is cache._unpickle(pickle.dumps(call))
+        return
+    with pytest.raises(pickle.UnpicklingError):
+        cache._unpickle(pickle.dumps(call))
+
+
+def test_a_class_of_the_model_cannot_be_changed() -> None:
+    """A pickle may set the state of what it has made. A class takes none."""
+    data = pickle.dumps(model.Command, 2)[:-1] + pickle.dumps((None, {"words": 1}), 2)[2:-1] + pickle.BUILD
+    with pytest.raises(TypeError):
+        cache._unpickle(data + pickle.STOP)
+    assert not isinstance(vars(model.Command)["words"], int)
+
+
+def test_without_a_place_for_it(tmp_path: Path, compiles: list[Path]) -> None:
+    """A project that cannot be written to is compiled each time."""
+    project_in(tmp_path)
+    (tmp_path / ".evalkit").write_text("no folder")
+    assert load_project(tmp_path) == load_project(tmp_path)
+    assert 2 == len(compiles)
+
+
+def test_many_at_once(tmp_path: Path) -> None:
+    """Whoever comes reads a whole record or none."""
+    project_in(tmp_path)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(load_project, [tmp_path] * 24))
+    assert all(found[0] == other for other in found)
+    assert [RECORD] == [path.relative_to(tmp_path).as_posix() for path in (tmp_path / ".evalkit").rglob("*")
+                        if path.is_file()]
+
+
+def test_check_reads_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Warnings need all that compiling finds."""
+    load_project(project_in(tmp_path))
+    monkeypatch.setattr(cache, "read_kept", lambda *_: pytest.fail("it was read"))
+    assert check_project(tmp_path, "cases").linted
+
+
+def test_every_file_that_is_read_is_noted() -> None:
+    """Nothing else in the compiler opens files."""
+    for path in Path(project.__file__).parent.glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        opened = len(re.findall(r"\bopen\(|read_text\(|read_bytes\(", text))
+        assert opened == text.count(".will_read("), path.name
+
+
+def test_what_is_kept_is_whole_and_under_its_key(tmp_path: Path) -> None:
+    """A pipe of that name is not waited for."""
+    write_kept(tmp_path / "in" / "a", "k", b"1\n2")
+    assert b"1\n2" == read_kept(tmp_path / "in" / "a", "k")
+    assert None is read_kept(tmp_path / "in" / "a", "l") is read_kept(tmp_path / "gone", "k")
+    os.mkfifo(tmp_path / "pipe")
+    assert None is read_kept(tmp_path / "pipe", "k")
 
 
 def test_errors_are_not_kept(tmp_path: Path, compiles: list[Path]) -> None:
