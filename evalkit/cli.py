@@ -13,6 +13,7 @@ from importlib import import_module
 
 from evalkit import __version__
 from evalkit.diagnostics.show import show_error
+from evalkit.diagnostics.streams import settle_streams
 from evalkit.errors import EvalkitError, Exit
 
 __all__ = ["main"]
@@ -32,6 +33,7 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The console script. Returns the exit status."""
+    settle_streams()
     arguments = list(sys.argv[1:] if argv is None else argv)
     parser = _parser(arguments[0] if arguments else "")
     options = parser.parse_args(arguments)

@@ -62,7 +62,7 @@ def main(options: argparse.Namespace) -> int:
             continue
         same = text == job.original(source)
         if job.path is None and not (options.check or options.diff):
-            sys.stdout.write(text)
+            sys.stdout.buffer.write(text.encode())  # case files are UTF-8, whatever the terminal takes
         elif not same:
             changed.append(job)
             if options.diff:

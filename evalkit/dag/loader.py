@@ -19,8 +19,8 @@ from doit.task import Task
 from evalkit.dag.plan import Plan
 from evalkit.dag.progress import Progress
 from evalkit.dag.selection import cases_meant, expand
-from evalkit.dag.streams import settle_streams
 from evalkit.diagnostics.show import show_error
+from evalkit.diagnostics.streams import settle_streams
 from evalkit.errors import EvalkitError
 
 __all__ = ["Loader"]
