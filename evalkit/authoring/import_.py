@@ -13,6 +13,7 @@ from evalkit.authoring.importers.report import Report
 from evalkit.authoring.importers.source import Source
 from evalkit.authoring.importers.target import Target
 from evalkit.authoring.importers.writer import is_name, slug
+from evalkit.authoring.project import cases_folder, find_root, project_of
 from evalkit.errors import Exit, UserError
 
 __all__ = ["ABOUT", "FORMATS", "REPORT", "arguments", "main"]
@@ -65,7 +66,7 @@ def main(options: argparse.Namespace) -> int:
             raise UserError(f"there is no file or folder `{path}`")
         if not path.is_dir() and options.format != "commands":
             raise UserError(f"`{path}` is a file; {options.format} are folders")
-    folder: Path = options.into or Path("cases") / suite
+    folder = _folder(options.into, suite)
     job = Job(suite, [Source.open(path) for path in paths], Target(folder), Report(options.format),
               exact=options.exact_patterns)
     convert: Callable[[Job], None] = import_module(
@@ -78,9 +79,32 @@ def main(options: argparse.Namespace) -> int:
         reads = FORMATS[options.format][1]
         raise UserError(f"no case of the format {options.format} was found in {', '.join(map(str, paths))}",
                         hint=f"it reads {reads}")
+    if options.into is not None:
+        _tell_where(folder, job.report)
     text = job.report.markdown()
     if any(section.target for section in job.report.cases):
         job.target.add(REPORT, text)
         job.target.write(force=options.force)
     sys.stdout.write(text)
     return Exit.OK if job.report.complete else Exit.USAGE
+
+
+def _folder(into: Path | None, suite: str) -> Path:
+    """Where the suite goes. Raises `UserError` in a project's subfolder, unless it was told; a project may follow."""
+    if into is not None:
+        return into
+    here = Path.cwd()
+    root = here if project_of(here) is None else find_root()
+    return Path(cases_folder(root)) / suite
+
+
+def _tell_where(folder: Path, report: Report) -> None:
+    """Say that the project does not see a suite that is not among its cases."""
+    place = folder.resolve()
+    root = project_of(place) or project_of(Path.cwd())
+    if root is None:
+        return
+    cases = cases_folder(root)
+    if not place.is_relative_to((root / cases).resolve()):
+        report.shared.look("--into", f"{folder} is outside the project's cases folder, `{cases}`: the project will not "
+                           "see the suite unless it is moved there")

@@ -19,7 +19,7 @@ from evalkit.errors import UserError
 from evalkit.plan.choices import read_choices
 from evalkit.syntax import nodes, parse, read_source
 
-__all__ = ["cases_folder", "find_root", "open_project", "parsed_files", "units_of"]
+__all__ = ["cases_folder", "find_root", "open_project", "parsed_files", "project_of", "units_of"]
 
 
 def open_project() -> Project:
@@ -31,13 +31,20 @@ def open_project() -> Project:
 def find_root() -> Path:
     """The current folder, where it is a project. Raises `UserError` that says where one is, or how to make one."""
     here = Path.cwd()
-    if (here / cases_folder(here)).is_dir() or _declares(here):
-        return here
-    for parent in here.parents:
-        if _declares(parent):
-            raise UserError("this folder lies in a project, but is not its root", hint=f"run this in {parent}")
-    raise UserError("there is no project in this folder",
-                    hint="`evalkit init` starts one here, `evalkit init DIR` elsewhere")
+    root = project_of(here)
+    if root is None:
+        raise UserError("there is no project in this folder",
+                        hint="`evalkit init` starts one here, `evalkit init DIR` elsewhere")
+    if root != here:
+        raise UserError("this folder lies in a project, but is not its root", hint=f"run this in {root}")
+    return root
+
+
+def project_of(folder: Path) -> Path | None:
+    """The root of the project that an absolute path is of or lies in. Raises `UserError` for bad choices."""
+    if (folder / cases_folder(folder)).is_dir() or _declares(folder):
+        return folder
+    return next((parent for parent in folder.parents if _declares(parent)), None)
 
 
 def cases_folder(root: Path) -> str:

@@ -11,11 +11,42 @@ from collections.abc import Iterator, Mapping
 from operator import ge, gt, le, lt
 from typing import Any, TypeAlias
 
-__all__ = ["allows", "follow", "is_flat", "problem", "types_of"]
+__all__ = ["allows", "follow", "is_flat", "of_command", "problem", "types_of"]
 
 Schema: TypeAlias = Mapping[str, Any]
 DEEPEST = 20
 _NUMBERS = ("number", "integer")
+_TYPES = frozenset({"string", "boolean", "null", "array", "object", *_NUMBERS})
+_WRAPPERS = ("function", "parameters", "inputSchema", "input_schema")
+"""Where a tool definition has its schema."""
+_OBJECTS = frozenset({"properties", "patternProperties", "$defs", "definitions"})
+_LISTS = frozenset({"required", "enum", "anyOf", "oneOf", "allOf"})
+_OTHERS = frozenset({"$ref", "$schema", "const", "additionalProperties"})
+_WORDS = frozenset({"name", "title", "description", "annotations", "strict", "type"})
+"""What a tool without arguments may have."""
+
+
+def of_command(given: Any, depth: int = 0) -> Schema | None:
+    """The schema of a command: what is given, or what a tool definition holds, with the annotations of both; None where
+    there is none."""
+    if not isinstance(given, Mapping) or depth > DEEPEST:
+        return None
+    key = next((key for key in _WRAPPERS if isinstance(given.get(key), Mapping)), None)
+    if key is not None and not isinstance(given.get("properties"), Mapping):
+        inner = of_command(given[key], depth + 1)
+        notes = [part["annotations"] for part in (inner or {}, given) if isinstance(part.get("annotations"), Mapping)]
+        return {**inner, **({"annotations": {**notes[0], **notes[-1]}} if notes else {})} if inner is not None else None
+    if _is_schema(given):
+        return given
+    texts = all(isinstance(given.get(word, ""), str) for word in ("name", "title", "description", "type"))
+    return {key: given[key] for key in given if key == "annotations"} if texts and set(given) <= _WORDS else None
+
+
+def _is_schema(given: Schema) -> bool:
+    """Whether a mapping has a keyword of JSON Schema with a value that it can have."""
+    return bool(_TYPES & set(types_of(given)) or _OTHERS & set(given)
+                or any(isinstance(given.get(key), Mapping) for key in _OBJECTS)
+                or any(isinstance(given.get(key), list) for key in _LISTS))
 
 
 def follow(schema: Any, root: Schema) -> Schema:
@@ -84,9 +115,9 @@ def _parts(schema: Schema, keyword: str) -> list[Any]:
 
 def _wrong_length(length: int, low: Any, high: Any, what: str) -> Iterator[str]:
     if _is(low, "number") and length < low:
-        yield f"must have at least {low:g} {what}"
+        yield f"must have at least {_shown(low)} {what}"
     if _is(high, "number") and length > high:
-        yield f"must have at most {high:g} {what}"
+        yield f"must have at most {_shown(high)} {what}"
 
 
 _BOUNDS = {"minimum": (ge, "at least"), "maximum": (le, "at most"), "exclusiveMinimum": (gt, "more than"),
@@ -97,7 +128,7 @@ def _out_of_bounds(value: float, schema: Schema) -> Iterator[str]:
     for keyword, (fits, words) in _BOUNDS.items():
         bound: Any = schema.get(keyword)
         if _is(bound, "number") and not fits(value, bound):
-            yield f"must be {words} {bound:g}"
+            yield f"must be {words} {_shown(bound)}"
 
 
 def types_of(schema: Schema) -> list[str]:

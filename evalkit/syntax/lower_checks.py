@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, cast
 
 from evalkit.syntax import nodes as n
-from evalkit.syntax.lower_values import LowerValues, last
+from evalkit.syntax.lower_values import MAX_ARGUMENT, LowerValues, last
 from evalkit.syntax.tree import Token, Tree
 
 __all__ = ["LowerChecks"]
@@ -184,7 +184,7 @@ class LowerChecks(LowerValues):
 
     def argument_compare(self, tree: Tree) -> n.ArgumentCompare:
         operator: Any = str(self.tokens(tree, "COMPARE")[0])
-        return n.ArgumentCompare(self.names(tree)[0], operator, self.reals(tree)[0], self.span(tree))
+        return n.ArgumentCompare(self.names(tree)[0], operator, self.reals(tree, MAX_ARGUMENT)[0], self.span(tree))
 
     def argument_one_of(self, tree: Tree) -> n.ArgumentOneOf:
         return n.ArgumentOneOf(self.names(tree)[0], (self.data(self.trees(tree)[0]),), self.span(tree))

@@ -16,6 +16,10 @@ __all__ = ["LowerValues", "last"]
 MAX_LENGTH = 10_000
 """Characters of a name, a quoted string or a regex. Nothing that reads one has to fear its length; texts are blocks."""
 MAX_NUMBER = 1_000_000
+MAX_ARGUMENT = 2**53 - 1
+"""Of the arguments of calls: JSON holds every whole number up to it exactly."""
+MAX_DIGITS = 24
+"""Characters of a number."""
 MAX_TOKENS_LIMIT = 1_000_000_000
 """Tokens that a trial may be allowed."""
 MAX_DURATION = 7 * 24 * 3600
@@ -125,19 +129,19 @@ class LowerValues:
     def integers(self, tree: Tree) -> list[n.Number]:
         return [self.integer(token) for token in self.tokens(tree, "INT")]
 
-    def number(self, text: str, span: Span) -> int | float:
+    def number(self, text: str, span: Span, most: int = MAX_NUMBER) -> int | float:
         """A number with or without decimals and sign; `text` is of a shape that the grammar gave it."""
-        if len(text) > 24 or abs(float(text)) > MAX_NUMBER:
-            self.refuse("E014", f"a number is from -{MAX_NUMBER:,} to {MAX_NUMBER:,}, in up to 24 characters", span)
+        if len(text) > MAX_DIGITS or abs(float(text)) > most:
+            self.refuse("E014", f"a number is from -{most:,} to {most:,}, in up to {MAX_DIGITS} characters", span)
             return 0
         return float(text) if "." in text else int(text)
 
-    def reals(self, tree: Tree) -> list[n.Real]:
+    def reals(self, tree: Tree, most: int = MAX_NUMBER) -> list[n.Real]:
         found = []
         for token in tree.children:
             if isinstance(token, Token) and token.type in ("INT", "DECIMAL", "MONEY"):
                 span = self.span(token)
-                found.append(n.Real(self.number(token.removeprefix("$"), span), span))
+                found.append(n.Real(self.number(token.removeprefix("$"), span, most), span))
         return found
 
     def size(self, token: Token) -> n.Number:
@@ -148,7 +152,7 @@ class LowerValues:
     def range(self, token: Token) -> n.Range:
         span = self.span(token)
         low, _, high = token.partition("..")
-        return n.Range(self.number(low, span), self.number(high, span), span)
+        return n.Range(self.number(low, span, MAX_ARGUMENT), self.number(high, span, MAX_ARGUMENT), span)
 
     def data(self, part: Tree) -> n.Data:
         """The value of an argument."""
@@ -162,7 +166,7 @@ class LowerValues:
             return _WORDS[token.type]
         if token.type == "STRING":
             return self.string(token).value
-        return self.number(token, self.span(token))
+        return self.number(token, self.span(token), MAX_ARGUMENT)
 
     def time(self, tree: Tree) -> n.Number:
         token = self.tokens(tree, "DURATION")[0]

@@ -217,3 +217,53 @@ def test_commands_come_back(here: Path) -> None:
         never = source.get("never", ())
         assert [{"args": {}, **call} for call in source.get("expect", [])] == calls
         assert ((never,) if isinstance(never, str) else tuple(never)) == spec.never
+
+
+def test_large_numbers_compile(here: Path) -> None:
+    """Arguments go as far as JSON holds whole numbers exactly; one beyond is reported, and what is left compiles."""
+    args = {"n": 12345678, "m": -2000000, "at": 1700000000000, "f": 1e7, "l": [9007199254740991, -9007199254740991]}
+    expect = [{"name": "a", "args": args}]
+    put(here.parent / "large", {"it.json": json.dumps([{"id": "it", "prompt": "Do", "expect": expect}])})
+    assert 0 == main(["import", "commands", "../large/it.json"])
+    spec: Any = compiled(here)["it"].checks[0].spec
+    assert args == {test.key: test.values[0] for test in spec.sequences[0][0].arguments}
+
+    args["n"] = 2**53
+    put(here.parent / "large", {"it.json": json.dumps([{"id": "it", "prompt": "Do", "expect": expect}])})
+    assert 2 == main(["import", "commands", "../large/it.json", "--force"])
+    spec = compiled(here)["it"].checks[0].spec
+    assert ["m", "at", "f", "l"] == [test.key for test in spec.sequences[0][0].arguments]
+
+
+# ---- where it is run ----
+def test_subfolder_of_a_project(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is refused with the place to run it in, as by other commands; `--into` says where, from anywhere."""
+    put(here, {"pyproject.toml": "[tool.evalkit]\n", "cases/x/note.md": ""})
+    monkeypatch.chdir(here / "cases/x")
+    assert 2 == main(["import", "commands", "../../../commands"])
+    assert ("error: this folder lies in a project, but is not its root\n"
+            f"  run this in {here}\n") == capsys.readouterr().err
+    assert ["note.md"] == [path.name for path in (here / "cases/x").iterdir()]
+    assert 0 == main(["import", "commands", "../../../commands", "--into", "../home"])
+    assert "--into" not in capsys.readouterr().out
+    assert compiled(here)
+
+
+def test_default_is_the_cases_folder_of_the_project(here: Path) -> None:
+    """As pyproject.toml names it."""
+    put(here, {"pyproject.toml": '[tool.evalkit]\ncases = "evals"\n'})
+    assert 0 == main(["import", "commands", "../commands"])
+    assert (here / "evals/commands/suite.eval").is_file()
+
+
+@pytest.mark.parametrize("into", ["elsewhere", "../outside"])
+def test_suite_outside_the_cases_folder(here: Path, capsys: pytest.CaptureFixture[str], into: str) -> None:
+    """The report says that the project will not see it."""
+    put(here, {"pyproject.toml": "[tool.evalkit]\n"})
+    assert 0 == main(["import", "commands", "../commands", "--into", into])
+    line = (f"- look at: --into: {into} is outside the project's cases folder, `cases`: the project will not see the "
+            "suite unless it is moved there\n")
+    assert line in capsys.readouterr().out
+    assert line in (here / into / "import-report.md").read_text(encoding="utf-8")

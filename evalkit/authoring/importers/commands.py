@@ -17,6 +17,7 @@ from evalkit.authoring.importers.fields import Fields, kind_of, unusable
 from evalkit.authoring.importers.job import Job
 from evalkit.authoring.importers.source import SKIPPED, Source, SourceError, read_json, read_text
 from evalkit.authoring.importers.writer import Lines, is_name, quoted, slug
+from evalkit.syntax.lower_values import MAX_ARGUMENT, MAX_DIGITS
 
 __all__ = ["convert", "value_text"]
 
@@ -251,14 +252,21 @@ def _value(value: object, left: list[int], depth: int) -> str:
 def _number(value: int | float) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         raise _NoValue(f"{value} is not a number that has a literal")
-    if abs(value) >= 1e15 or (value and abs(value) < 1e-15):
-        raise _NoValue(f"{value} has too many digits")
+    if abs(value) > MAX_ARGUMENT:
+        raise _NoValue(f"{_short(value)} is beyond ±{MAX_ARGUMENT:,}, up to which JSON holds whole numbers exactly")
     if isinstance(value, int):
         return str(value)
     text = repr(value)
     if "e" in text:
         text = f"{Decimal(text):f}"
+    if len(text) > MAX_DIGITS:
+        raise _NoValue(f"{value} has too many digits")
     return text
+
+
+def _short(value: int | float) -> str:
+    """Of a number, as much as a line of a report can hold."""
+    return f"{Decimal(value):.6g}"
 
 
 def _suite(name: str, tiers: list[str]) -> str:

@@ -107,9 +107,12 @@ ENTRIES = (
     ),
     Entry(
         "E084", "a registry that cannot be loaded",
-        """`registry "package.module:name"` names a mapping of command names to JSON Schemas, or an object that has one
-        as `commands`. It is imported by a Python of its own, with a time limit; modules are looked for in the
-        suite's folder, in the project's, and among what is installed.""",
+        """`registry "package.module:name"` names a mapping of command names to JSON Schemas, or to tool definitions
+        that hold one as `parameters`, `inputSchema` or `input_schema`; or a list of tool definitions, each with its
+        `name`; or an object that has one of these as `commands`. A schema or a definition may have `annotations` with
+        `readOnlyHint` and `destructiveHint`. Anything else cannot be understood. The object is imported by a Python of
+        its own, with a time limit; modules are looked for in the suite's folder, in the project's, and among what is
+        installed.""",
         wrong=files('''
             === suite.eval
             suite viewer {

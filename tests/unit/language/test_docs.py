@@ -14,7 +14,7 @@ import pytest
 from evalkit.analysis import agents, checks, findings, guidance, model, setup, suites, units, values
 from evalkit.diagnostics import render_all
 from evalkit.syntax import problems, source
-from evalkit.syntax.lower_values import MAX_DURATION, MAX_LENGTH, MAX_NUMBER
+from evalkit.syntax.lower_values import MAX_ARGUMENT, MAX_DURATION, MAX_LENGTH, MAX_NUMBER
 from evalkit.syntax.parse import MAX_ERRORS
 from tests.unit.language.project import CASE, diagnose, write
 
@@ -75,7 +75,7 @@ def test_every_error_code_is_listed() -> None:
 def test_limits_and_defaults_are_those_of_the_code() -> None:
     """The numbers of the page are the numbers of the modules."""
     for number in (findings.MOST, findings.LONGEST_NAME, model.Limits().turns, MAX_ERRORS,
-                   f"{problems.MAX_TOKENS:,}", f"{MAX_LENGTH:,}", f"{MAX_NUMBER:,}",
+                   f"{problems.MAX_TOKENS:,}", f"{MAX_LENGTH:,}", f"{MAX_NUMBER:,}", f"{MAX_ARGUMENT:,}",
                    f"{MAX_DURATION // 3600}h", f"{model.Limits().time // 60} minutes",
                    f"{values.RUN_LIMIT // 60} minutes", f"{source.MAX_BYTES // 1_000_000} MB",
                    setup.DEFAULT_MODEL.default, setup.DEFAULT_JUDGE_MODEL.default, *agents.AGENTS,

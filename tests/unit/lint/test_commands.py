@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from evalkit.analysis.resolve import compile_units
 from evalkit.diagnostics import render_all
 from evalkit.lint import Subject, registry
 from evalkit.lint.commands import find
-from evalkit.lint.registry import Loaded, Loading, load_registry
+from evalkit.lint.registry import FORMS, Loaded, Loading, load_registry
 from evalkit.syntax import Source, parse
 
 COMMANDS: dict[str, Any] = {
@@ -172,13 +173,64 @@ def test_forms_of_a_registry(text: str, name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "problem"), [
-    ("registry = 3", "TypeError: 'int' object is not iterable"), ("x = 1", "AttributeError: module 'viewer' has no "
-     "attribute 'registry'"), ("raise ValueError('two\\nlines')", "ValueError: two lines"),
+    ("registry = 3", f"it is neither a mapping nor a list; {FORMS}"),
+    ("x = 1", "AttributeError: module 'viewer' has no attribute 'registry'"),
+    ("raise ValueError('two\\nlines')", "ValueError: two lines"),
     ("raise SystemExit(7)", "SystemExit: 7"), ("import os; os._exit(9)", "importing it ended with status 9"),
 ])
 def test_what_keeps_a_registry_from_loading(text: str, problem: str, tmp_path: Path) -> None:
     """It is said in a line; nothing of it happens in this process."""
     assert Loading(None, problem) == load(tmp_path, text)
+
+
+MODE = '{"type": "object", "properties": {"mode": {"type": "string"}}}'
+
+
+@pytest.mark.parametrize("text", [
+    f'{{"setMode": {MODE}}}', f'{{"setMode": {{"description": "d", "parameters": {MODE}}}}}',
+    f'{{"setMode": {{"description": "d", "inputSchema": {MODE}}}}}',
+    f'{{"setMode": {{"type": "function", "function": {{"name": "setMode", "parameters": {MODE}}}}}}}',
+    f'[{{"name": "setMode", "input_schema": {MODE}}}]', f'({{"name": "setMode", "inputSchema": {MODE}}},)',
+    f'[{{"type": "function", "function": {{"name": "setMode", "parameters": {MODE}}}}}]',
+    f'[{{"type": "function", "name": "setMode", "parameters": {MODE}}}]',
+    f'__import__("types").MappingProxyType({{"setMode": {MODE}}})',
+])
+def test_tool_definitions_are_unwrapped(text: str, tmp_path: Path) -> None:
+    """Whatever the form, the schema of the arguments is found."""
+    loading = load(tmp_path, f"registry = {text}")
+
+    assert loading.registry is not None, loading.problem
+    assert {"setMode": json.loads(MODE)} == loading.registry.commands
+
+
+@pytest.mark.parametrize(("text", "problem"), [
+    ('{"go": {"args": {"mode": "string"}}}', "what it has for `go` is no JSON Schema"),
+    ('{"go": {"mode": {"type": "string"}}}', "what it has for `go` is no JSON Schema"),
+    ('{"go": {"description": "d", "parameters": {"mode": {"type": "string"}}}}',
+     "what it has for `go` is no JSON Schema"),
+    ('{"go": print}', "what it has for `go` is no JSON Schema"),
+    ('{"go": "a text"}', "what it has for `go` is no JSON Schema"),
+    (f'[{MODE}]', "item 1 of its list has no `name`"), ('["go"]', "item 1 of its list has no `name`"),
+    ('"a text"', "it is neither a mapping nor a list"),
+])
+def test_what_is_no_registry(text: str, problem: str, tmp_path: Path) -> None:
+    """It is said with the forms that are understood."""
+    assert Loading(None, f"{problem}; {FORMS}") == load(tmp_path, f"registry = {text}")
+
+
+def test_two_tools_of_a_name(tmp_path: Path) -> None:
+    """Nobody can know which is meant."""
+    assert Loading(None, "its list has two tools `a`") == load(
+        tmp_path, 'registry = [{"name": "a", "parameters": {}}, {"name": "a", "parameters": {}}]')
+
+
+def test_a_tool_definition_is_held_against_the_calls(tmp_path: Path) -> None:
+    """Arguments are those of the schema within it, and its annotations count."""
+    loading = load(tmp_path, f'registry = {{"setMode": {{"description": "d", "parameters": {MODE}, '
+                             '"annotations": {"readOnlyHint": True}}}')
+
+    assert ["error[E082]: command `setMode` has no argument `x`"] == messages(
+        findings(tmp_path, "expect setMode(x: 1)", tier="read", loading=loading))
 
 
 def test_a_registry_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

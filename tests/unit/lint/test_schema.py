@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalkit.lint.schema import allows, is_flat, problem
+from evalkit.lint.schema import allows, is_flat, of_command, problem
 
 NUMBERS = st.integers(-3, 3) | st.sampled_from([0.5, 2.0])
 SCALARS = st.none() | st.booleans() | NUMBERS | st.sampled_from(["", "a", "abc"])
@@ -69,3 +69,19 @@ def test_what_is_no_schema_refuses_nothing(schema: Any) -> None:
 def test_flat_arguments(properties: dict[str, Any], flat: bool) -> None:
     """Single values, whatever way that is said."""
     assert flat == is_flat({"properties": properties})
+
+
+@pytest.mark.parametrize(("given", "schema"), [
+    ({}, {}), ({"type": "object"}, {"type": "object"}), ({"type": "function", "name": "a"}, {}),
+    ({"description": "d", "annotations": {"readOnlyHint": True}}, {"annotations": {"readOnlyHint": True}}),
+    ({"parameters": {"type": "object", "annotations": {"a": 1, "b": 1}}, "annotations": {"b": 2}},
+     {"type": "object", "annotations": {"a": 1, "b": 2}}),
+    ({"inputSchema": {"type": "object", "annotations": {"a": 1}}}, {"type": "object", "annotations": {"a": 1}}),
+    ({"function": {"parameters": {}, "annotations": {"a": 1}}}, {"annotations": {"a": 1}}),
+    ({"properties": {"parameters": {}}, "parameters": {}}, {"properties": {"parameters": {}}, "parameters": {}}),
+    ({"type": {"type": "string"}}, None), ({"title": {"type": "string"}}, None), ({"args": {}}, None),
+    (True, None), ([], None), ({"parameters": {"args": 1}}, None),
+])
+def test_the_schema_of_a_command(given: Any, schema: Any) -> None:
+    """It is what is given, or what a tool definition holds; annotations may stand beside it or inside."""
+    assert schema == of_command(given)
