@@ -84,6 +84,8 @@ class Checks:
         self._tracks(block, node)
         identity = self._id(node.ids[-1] if node.ids else None, kind, spec, node.span)
         self.scope.note(f"checks.{identity}", node.span)
+        if define is not None:
+            self._note_define(identity, define, own_title=bool(texts))
         return m.Check(
             id=identity,
             kind=kind,
@@ -97,6 +99,13 @@ class Checks:
             weight=float(node.weights[-1].value) if node.weights else 1.0,
             silenced=resolve_silences(self.scope.findings, (*node.silenced, *(define.silenced if define else ()))),
         )
+
+    def _note_define(self, identity: str, define: n.Define, *, own_title: bool) -> None:
+        """Note the places of what a check has from its definition: its steps, and a title that it does not replace."""
+        for index, step in enumerate(define.steps):
+            self.scope.note(f"checks.{identity}.steps.{index}", step.span)
+        if define.title is not None and not own_title:
+            self.scope.note(f"checks.{identity}.description", define.title.span)
 
     def _spec(self, block: Block, node: n.Check, texts: list[n.Str]) -> tuple[str, m.CheckSpec, str]:
         """The kind of a check, what it looks for, and the description that its definition gives it."""
@@ -233,7 +242,7 @@ class Checks:
         if not node.files:
             self.report("E032", "the judge is given no file to review", node.span, help='add `files "src/**"`')
         if node.threshold is not None and node.threshold.value > 10:
-            self.report("E053", "a judge's scores go from 0 to 10", node.threshold.span)
+            self.report("E053", "a judge passes at a whole number from 0 to 10", node.threshold.span)
         if node.votes is not None:
             self.values.bounded(node.votes, 1, MAX_VOTES, "the number of votes")
         if node.temperature is not None:

@@ -45,9 +45,10 @@ class Block:
 
 @frozen
 class Levels:
-    """The blocks that a unit is made of, outermost first."""
+    """The blocks that a unit is made of, outermost first. Not `whole`: one is missing, since its profile is unknown."""
 
     blocks: tuple[Block, ...]
+    whole: bool = True
 
     def all(self, *kinds: type[T]) -> list[tuple[Path, T]]:
         """The statements of these kinds, of all levels, the outermost first."""

@@ -55,6 +55,7 @@ class Suite:
     def levels(self, profile: n.Profile | None, findings: Findings) -> Levels:
         """The suite, then a profile with those that it extends, the base first."""
         chain: list[n.Profile] = []
+        whole = True
         while profile is not None:
             if any(profile is earlier for earlier in chain):
                 findings.report("E029", f"profile `{profile.name.value}` extends itself", profile.name.span,
@@ -65,8 +66,11 @@ class Suite:
                                 help="say in fewer profiles what they share")
                 break
             chain.append(profile)
-            profile = self.profile(profile.extends, findings) if profile.extends else None
-        return Levels((self._block("suite", self.node), *(self._block("profile", node) for node in reversed(chain))))
+            base = self.profile(profile.extends, findings) if profile.extends else None
+            whole = base is not None or profile.extends is None
+            profile = base
+        blocks = [self._block("profile", node) for node in reversed(chain)]
+        return Levels((self._block("suite", self.node), *blocks), whole)
 
     def _block(self, level: Level, node: n.Suite | n.Profile) -> Block:
         """A block of the suite, which many cases share."""

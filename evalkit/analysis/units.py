@@ -6,7 +6,7 @@ case, the track, the arm. Which profile it is, the innermost `use` says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
 
 from attrs import evolve, frozen
@@ -116,10 +116,12 @@ class _CaseResolver:
         if variant.arm is not None:
             inner.append(Block.of("arm", self.suite.folder, variant.arm.body))
         use = Levels(tuple(inner)).last(n.UseProfile, n.UseNone)
-        profile = None
+        profile, known = None, True
         if use is not None and isinstance(use[1], n.UseProfile):
             profile = self.suite.profile(use[1].name, self.findings)
-        return Levels((*self.suite.levels(profile, self.findings).blocks, *inner)), profile
+            known = profile is not None
+        outer = self.suite.levels(profile, self.findings)
+        return Levels((*outer.blocks, *inner), known and outer.whole), profile
 
     def _unit(self, variant: _Variant, arm: str | None = None,
               guidance: tuple[m.Guidance, ...] | None = None) -> tuple[m.Case, Scope]:
@@ -201,12 +203,17 @@ class _CaseResolver:
         return tuple(found)
 
     def _report_missing(self, unit: m.Case, scope: Scope, variant: _Variant) -> None:
-        """Report what a unit cannot do without: checks that count for it, and something to start from."""
+        """Report what a unit cannot do without: checks that count for it, and something to start from.
+
+        Both may stand in a profile: where that is unknown, nobody can tell that they are missing.
+        """
+        if not scope.levels.whole:
+            return
         name = f"case `{unit.name}`"
         place = self.node.name.span
         if variant.track is not None:
             name, place = f"track `{unit.track}` of {name}", variant.track.name.span
-        if not unit.judges and not any(not unit.skips(check) for check in unit.checks):
+        if not self._has_check(scope, variant):
             self.findings.report("E032", f"{name} has no check", place,
                                  help='say what a right answer is: `check run "…"`, `check grep "FILES" has "…"`')
         if unit.agent.name not in ("tools", "api") and not has_scaffold(scope.levels):
@@ -214,6 +221,16 @@ class _CaseResolver:
                 "E032", f"{name} has no scaffold", place,
                 help='say what the workspace starts from: `scaffold copy "FOLDER"` or `scaffold run "…"`, '
                 "here or in a profile that the case uses")
+
+    def _has_check(self, scope: Scope, variant: _Variant) -> bool:
+        """Whether something grades the unit, or would do so if the tracks and arms that it names were spelt right."""
+        if expects_calls(scope) or any(block.all(n.Judge) or block.all(n.Score) for block in scope.levels.blocks):
+            return True
+        own = {track.name.value for track in self.tracks}
+        return any(
+            _may_count(check.tracks, variant.track, own if block.level in ("case", "track") else self.suite.tracks)
+            and _may_count(check.arms, variant.arm, self.suite.arms)
+            for block in scope.levels.blocks for check in block.all(n.Check))
 
     # ---- answers ----
     def _solution(self, scope: Scope) -> str | None:
@@ -253,3 +270,9 @@ class _CaseResolver:
                     if check.value not in known:
                         self.findings.report("E022", f"case `{self.node.name.value}` has no check `{check.value}`",
                                              check.span, help=did_you_mean(check.value, known))
+
+
+def _may_count(names: tuple[n.Name, ...], mine: n.Track | n.Arm | None, known: Collection[str]) -> bool:
+    """Whether a check for the tracks or arms of these names is one for `mine`, or names one that there is not."""
+    wanted = {name.value for name in names}
+    return not wanted or not wanted <= {*known} or (mine is not None and mine.name.value in wanted)

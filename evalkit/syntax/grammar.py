@@ -214,12 +214,23 @@ def _problem(text: str, error: UnexpectedInput) -> SyntaxProblem:
         return SyntaxProblem("end", end, end + 1, "", expected, braces[-1] if braces else None)
     start = token.start_pos or 0
     found = "," if token.type == "_COMMA" else str(token)  # a comma takes line ends and comments along
-    return SyntaxProblem("token", start, start + len(found), found, expected)
+    return SyntaxProblem("token", start, start + len(found), found, expected, keyword=found in _keywords())
+
+
+@cache
+def _literals() -> dict[str, str]:
+    """The patterns of all terminals by their names: those of keywords are the keywords."""
+    return {terminal.name: str(terminal.pattern.value) for terminal in _parser().terminals}
+
+
+@cache
+def _keywords() -> frozenset[str]:
+    return frozenset(pattern for name, pattern in _literals().items() if name not in _WORDS)
 
 
 def _expected(names: set[str]) -> tuple[Expected, ...]:
     """What terminals look like to a person: keywords first, in alphabetical order."""
-    literals = {terminal.name: str(terminal.pattern.value) for terminal in _parser().terminals}
+    literals = _literals()
     keywords = sorted(literals[name] for name in names - set(_WORDS))
     return (*(Expected(keyword, f"`{keyword}`") for keyword in keywords),
             *(Expected(None, _WORDS[name]) for name in sorted(names & set(_WORDS))))

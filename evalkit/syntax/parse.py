@@ -50,11 +50,17 @@ def _explain(source: Source, problem: SyntaxProblem) -> Diagnostic:
     keywords = [expected.keyword for expected in problem.expected if expected.keyword]
     shown = _shown(problem.found)
     names_fit = any(expected.words == "a name" for expected in problem.expected)
+    if problem.keyword:
+        return Diagnostic("E012", f"{shown} cannot stand here", span, help=_expected(problem, most=_KEYWORDS))
     if problem.found[:1].isalpha() and keywords and not names_fit:
         near = nearest(problem.found, keywords)
-        help_line = f"did you mean `{near}`?" if near else did_you_mean(problem.found, keywords, limit=40)
+        help_line = f"did you mean `{near}`?" if near else _known(problem, keywords)
         return Diagnostic("E010", f"unknown keyword {shown}", span, help=help_line)
     return Diagnostic("E012", f"{shown} cannot stand here", span, help=_expected(problem))
+
+
+_KEYWORDS = 40
+"""Keywords that a list of what can stand somewhere has at most: those of a whole block."""
 
 
 _UNCLOSED = (
@@ -74,8 +80,16 @@ def _shown(found: str) -> str:
     return f"`{first}`" if first == found and len(found) <= 40 else f"`{first[:40]}…`"
 
 
-def _expected(problem: SyntaxProblem) -> str:
+def _known(problem: SyntaxProblem, keywords: list[str]) -> str:
+    """The keywords that can stand there, and what else can."""
+    others = [expected.words for expected in problem.expected if not expected.keyword]
+    return did_you_mean(problem.found, keywords, limit=_KEYWORDS) + (f"; or {_either(others)}" if others else "")
+
+
+def _expected(problem: SyntaxProblem, most: int = 14) -> str:
     words = [expected.words for expected in problem.expected]
-    if len(words) > 14:
-        words = [*words[:14], "…"]
-    return "expected " + (words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1])
+    return "expected " + _either(words if len(words) <= most else [*words[:most], "…"])
+
+
+def _either(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]

@@ -28,7 +28,8 @@ class SyntaxProblem:
 
     kind: `token`, something that cannot stand there; `text`, characters that begin nothing; `end`, the file ends
     too early; `long`, more tokens than MAX_TOKENS; `deep`, more open brackets than MAX_DEPTH. `open_brace`: the
-    place of the innermost `{` that is not closed, where the file ends within a block.
+    place of the innermost `{` that is not closed, where the file ends within a block. `keyword`: what was found is a
+    word of the language, which can stand elsewhere.
     """
 
     kind: Literal["token", "text", "end", "long", "deep"]
@@ -37,3 +38,4 @@ class SyntaxProblem:
     found: str = ""
     expected: tuple[Expected, ...] = ()
     open_brace: int | None = None
+    keyword: bool = False

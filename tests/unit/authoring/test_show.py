@@ -111,6 +111,30 @@ def test_checks_are_told_in_the_words_of_the_language(units: dict[str, Case]) ->
             ] == told(unit, "wrongs", "one")
 
 
+def test_what_a_definition_says_has_its_place_there(tmp_path: Path) -> None:
+    """Steps and the description of a `define check` are the suite's; what the check says itself is the case's."""
+    suite = """suite s {
+      define check built(target) "It builds." {
+        put "PROMPT.md" as "a.md"
+        run "make {target}"
+        run "test -f {target}"
+      }
+    }"""
+    text = """case it "Do it." { scaffold copy "skeleton"
+      check built "x" as one advisory
+      check built "x" "Still." as two
+    }"""
+    unit = load_project(write(tmp_path, {"cases/s/it.eval": text}, suite=suite)).cases["it"]
+
+    steps = [("steps", "", ""), ("put", "", "suite.eval:3"), ("source", "cases/s/PROMPT.md", "suite.eval:3"),
+             ("target", "a.md", "suite.eval:3"), ("run", "make x (at most 10m)", "suite.eval:4"),
+             ("run", "test -f x (at most 10m)", "suite.eval:5")]
+    assert [("one", "built", "it.eval:2"), *steps, ("advisory", "yes", "it.eval:2"),
+            ("description", "It builds.", "suite.eval:2")] == told(unit, "checks", "one")
+    assert [("two", "built", "it.eval:3"), *steps, ("description", "Still.", "it.eval:3")
+            ] == told(unit, "checks", "two")
+
+
 def test_track_and_arm(units: dict[str, Case]) -> None:
     """A unit says on which track and arm it is."""
     assert ["it@left+plain", "it@left+bare", "it@right+plain", "it@right+bare"] == [*units]
