@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 import regex
 
 from evalkit.analysis import model as m
+from evalkit.analysis.dialect import FLAGS, compile_regex
 from evalkit.analysis.findings import Findings
 from evalkit.analysis.globs import BadGlob, check_glob
 from evalkit.analysis.placeholders import expand, placeholders, substitute
@@ -27,7 +28,6 @@ _PLAIN = re.compile(r"[\w@%+=:,./{}*-]+(?: [\w@%+=:,./{}*-]+)*", re.ASCII)
 """A command line without quotes: its words are what stands between single spaces. shlex takes fifty times as long."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
-_REGEX_FLAGS = {"i": regex.IGNORECASE, "s": regex.DOTALL, "x": regex.VERBOSE}
 
 
 class Values:
@@ -134,7 +134,7 @@ class Values:
 
     def _regex(self, pattern: n.Regex) -> m.Pattern:
         flags = "".join(sorted(set(pattern.flags)))
-        bad = [flag for flag in flags if flag not in _REGEX_FLAGS]
+        bad = [flag for flag in flags if flag not in FLAGS]
         if bad:
             self.report("E050", f"there is no regex flag `{bad[0]}`", pattern.span,
                         help="known: `i` ignores case, `s` lets `.` match line ends, `x` is verbose; "
@@ -143,11 +143,8 @@ class Values:
             self.report("E050", f"the repetitions of this regex come to more than {MAX_PIECES:,} pieces", pattern.span,
                         help="it is written out before it is used: give `{…}` smaller numbers, or use `*` or `+`")
         else:
-            combined = regex.MULTILINE
-            for flag in flags:
-                combined |= _REGEX_FLAGS[flag]
             try:
-                regex.compile(pattern.pattern, combined)
+                compile_regex(pattern.pattern, flags)
             except (regex.error, ValueError, OverflowError, RecursionError) as error:
                 self.report("E050", f"this regex is not valid: {error}", pattern.span)
         return m.Pattern(pattern.pattern, True, flags)

@@ -45,7 +45,7 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
         try:
             plan = self.plan = Plan(Path.cwd(), os.environ, doit_cmd._CMDLINE_VARS or {}, self.progress)
             suites = {name: [case.name for case in plan.project.cases_of(name)] for name in plan.project.suites}
-            own_names = {task.name for task in own}
+            own_names = {name for task in own for name in (task.name, *task.targets)}
             cases = {name: case.name for case in plan.project.all_units() for name in (case.name, case.unit)}
             top = [*(f"case:{name}" for name in cases), *(f"suite:{name}" for name in suites), "all", *own_names]
             # A mistyped case is told before anything else that may be wrong with running it.
@@ -55,7 +55,8 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
             plan.build(meant if pos_args else None, named={name.removeprefix("case:") for name in pos_args},
                        strict=bool(pos_args) and cmd.execute_tasks)
             tasks = [*own, *plan.graph.tasks.values()]
-            pos_args[:] = expand(pos_args, [task.name for task in tasks], _targets(plan))
+            pos_args[:] = expand(pos_args, [task.name for task in tasks],
+                                 [target for task in tasks for target in task.targets])
             return tasks
         except EvalkitError as error:
             show_error(error)
@@ -70,8 +71,3 @@ def _names_a_case(name: str) -> bool:
     """Whether a name is that of a case or a suite, or tries to be: inner tasks have another kind before the colon."""
     kind, colon, _ = name.partition(":")
     return (not colon and "/" not in name) or kind in ("case", "suite")
-
-
-def _targets(plan: Plan) -> list[str]:
-    return [target for task in plan.graph.tasks.values() for target in task.targets]
-

@@ -41,7 +41,7 @@ class Plan:
             raise UserError(f"the work folder {places.work} is inside the project",
                             hint="agents work there, and would find the answers: EVALKIT_WORK=/some/other/folder")
         self.session = Session(places, environ, progress.say, progress.tick,
-                               keep_workspaces=self.choices.keep_workspaces)
+                               keep_workspaces=self.choices.keep_workspaces, cases=self.choices.cases)
         self.agents = Agents(self.endpoint, self.choices.claude)
         judge = JudgeChoice(self._judge_model, self._judge_state(), self.choices.judge == "on", self.endpoint)
         self.graph = Graph(self.project, self.session, self.agents, judge)

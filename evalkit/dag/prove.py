@@ -49,12 +49,16 @@ def prove(root: Path, environ: Mapping[str, str], cases: Sequence[str] | None, p
 
 def _proof(plan: Plan, case: Case) -> Proof:
     trials = plan.graph.trials[case.unit]
-    broken = [str(failure).splitlines()[0] for trial in trials if (failure := plan.graph.failure(trial))]
+    broken: list[str] = []
     results: dict[str, TrialResult] = {}
     for trial in trials:
-        result = plan.graph.result(trial)
-        if result is not None and not plan.graph.failure(trial):
-            results[trial.subject.agent] = result
+        failure, result = plan.graph.failure(trial), plan.graph.result(trial)
+        if failure is not None or result is None:
+            broken.append(str(failure).splitlines()[0] if failure else f"{trial.subject.agent} did not run")
+            continue
+        results[trial.subject.agent] = result
+        if result.status == "error":
+            broken.append(f"{trial.subject.agent}: {result.reason}")
     statuses: dict[str, dict[str, str]] = {
         agent: {check.id: check.verdict.status for check in result.checks} for agent, result in results.items()}
     return Proof(case, statuses, wrong=tuple(_wrong(case, results, statuses)),
@@ -64,7 +68,7 @@ def _proof(plan: Plan, case: Case) -> Proof:
 def _wrong(case: Case, results: Mapping[str, TrialResult], statuses: Mapping[str, Mapping[str, str]]) -> list[str]:
     found = []
     right = results.get("oracle")
-    if right is not None and right.status != "pass":
+    if right is not None and right.status == "fail":
         found.append(f"the reference answer does not pass: {right.reason}")
     nothing = results.get("nop")
     if nothing is not None and nothing.status == "pass":

@@ -23,7 +23,8 @@ __all__ = ["Session"]
 class Session:
     """One run's view of the machine.
 
-    say: is told what happens, a line at a time. tick: is told that a long step still works, with its seconds.
+    cases: the folder of the case files, which no agent may look into. say: is told what happens, a line at a time.
+    tick: is told that a long step still works, with its seconds.
     """
 
     places: Places
@@ -31,6 +32,7 @@ class Session:
     say: Callable[[str], None] = field(repr=False)
     tick: Callable[[float], None] = field(repr=False, default=lambda _: None)
     keep_workspaces: bool = False
+    cases: str = "cases"
     redactor: Redactor = field(init=False, repr=False)
     store: Store = field(init=False)
 

@@ -7,6 +7,7 @@ prewarm runs in the agent's own workspace, where the agent finds it warm.
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -120,7 +121,7 @@ def _command(session: Session, command: Command, values: Mapping[str, str], *, c
     if not finished.ok:
         how = finished.ended_by or f"exit status {finished.exit_code}"
         said = "".join(_end_of(path) for path in (output, log) if path is not None)
-        raise UserError(f"{what} failed ({how}), declared at {origin}\n  $ {' '.join(command.words)}"
+        raise UserError(f"{what} failed ({how}), declared at {origin}\n  $ {shlex.join(argv)}"
                         + "".join(f"\n  | {line}" for line in session.redactor.text(said).strip().splitlines()[-12:]),
                         hint="correct the name or the command there")
 
@@ -153,7 +154,7 @@ def run_agent(session: Session, trial: Trial, agent: Agent) -> AgentRecord:
         job = Job(
             trial=trial, root=session.root, workspace=tree, home=folder / "home", env=env,
             transcript=entry / TRANSCRIPT,
-            off_limits=(session.root / "cases", session.places.results, session.places.state),
+            off_limits=(session.root / session.cases, session.places.results, session.places.state),
             toolchain=own[0] if own else None, readable=tuple(item.folder for item in installed),
             redactor=session.redactor, tick=session.tick,
         )

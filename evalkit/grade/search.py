@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-import regex
 from attrs import frozen
 
+from evalkit.analysis.dialect import compile_regex
 from evalkit.analysis.model import Pattern
 from evalkit.grade.evidence import plain
 
@@ -18,7 +18,6 @@ MATCH_LIMIT = 2.0
 """Seconds for one pattern on one text."""
 TOTAL_LIMIT = 60.0
 """Seconds for a check."""
-_FLAGS = {"i": regex.IGNORECASE, "s": regex.DOTALL, "x": regex.VERBOSE}
 _SHOWN, _BEFORE = 200, 80
 """Characters of a line that holds a match, and how many of them at most stand before the match."""
 
@@ -57,10 +56,7 @@ def search(pattern: Pattern, texts: dict[str, str], deadline: float, *, what: st
 def _finder(pattern: Pattern) -> _Find:
     if not pattern.regex:
         return lambda text, _: None if (at := text.find(pattern.text)) < 0 else at
-    flags = regex.MULTILINE
-    for flag in pattern.flags:
-        flags |= _FLAGS[flag]
-    compiled = regex.compile(pattern.text, flags)
+    compiled = compile_regex(pattern.text, pattern.flags)
 
     def find(text: str, limit: float) -> int | None:
         match = compiled.search(text, timeout=limit)

@@ -208,3 +208,25 @@ def test_another_folder_of_state_can_be_removed(project: MiniProject) -> None:
     shutil.rmtree(project.path(".evalkit"))
     assert first.out == project.doit("run", "case:greeting").out
     assert Path(project.path(".evalkit/state.db")).exists()
+
+
+def test_a_target_of_ones_own_tasks_can_be_asked_for(project: MiniProject) -> None:
+    """As in any dodo.py: by its file name."""
+    project.write("dodo.py", 'def task_x():\n'
+                  '    return {"actions": ["echo made > made.txt"], "targets": ["made.txt"]}\n')
+    done = project.doit("run", "made.txt")
+    assert (0, {"x"}) == (done.status, set(done.ran)), done.err
+    assert "made\n" == project.read("made.txt")
+
+
+def test_the_case_files_are_off_limits_whatever_their_folder_is_called(
+    judged: tuple[MiniProject, ScriptedGateway]
+) -> None:
+    """The deny rules of the agent name the folder that the project chose."""
+    project, _ = judged
+    project.path("cases").rename(project.path("evals"))
+    project.write("pyproject.toml", project.read("pyproject.toml") + '\n[tool.evalkit]\ncases = "evals"\n')
+    done = project.doit("run", "case:greeting", "dry=1")
+    assert 0 == done.status, done.err
+    for tool in ("Read", "Edit"):
+        assert f"{tool}(/{project.path('evals')}/**)" in done.err

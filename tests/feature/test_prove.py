@@ -61,6 +61,16 @@ def test_a_case_that_rejects_nothing(project: MiniProject) -> None:
     assert "remark: there is no reference answer" in done.stdout
 
 
+def test_what_could_not_be_graded_proves_nothing(project: MiniProject) -> None:
+    """A check whose own tool is missing has caught no wrong answer: that is broken, not proven."""
+    project.edit(CASE, '"sh check.sh"', '"no-such-tool-of-evalkit"')
+    project.edit(CASE, "fails greets", "fails own")
+    done = prove(project)
+    assert 3 == done.returncode, done.stdout
+    assert "greeting: could not be proven here" in done.stdout
+    assert "broken: wrong:rude: could not be graded: own" in done.stdout
+
+
 def test_errors_come_first(project: MiniProject) -> None:
     """A case with errors is not run."""
     project.edit(CASE, "check not-empty as", "check not-empti as")

@@ -109,7 +109,7 @@ def test_a_template_by_copy(here: Session) -> None:
 @pytest.mark.parametrize(("command", "message"), [
     (sh("echo starting; echo it broke >&2; exit 3"),
      "the scaffold command failed (exit status 3), declared at suite.eval:4:3\n"
-     "  $ sh -c echo starting; echo it broke >&2; exit 3\n  | starting\n  | it broke"),
+     "  $ sh -c 'echo starting; echo it broke >&2; exit 3'\n  | starting\n  | it broke"),
     (sh("mkdir app; sleep 30", 1), "the scaffold command failed (time limit of 1 s)"),
     (sh("true"), "the scaffold command made no folder at {workspace} (suite.eval:4:3)"),
     (sh("ln -s /tmp app"), "the scaffold command made no folder"),
@@ -181,7 +181,7 @@ def test_skills_are_delivered(here: Session) -> None:
     (sh("echo oops >&2"), UserError, "skill `x`: its command printed nothing (s:2:1)"),
     (sh("echo part; echo why >&2; exit 1"), UserError,
      "skill `x`: its command failed (exit status 1), declared at s:2:1\n"
-     "  $ sh -c echo part; echo why >&2; exit 1\n  | part\n  | why"),
+     "  $ sh -c 'echo part; echo why >&2; exit 1'\n  | part\n  | why"),
     (Command(("no-such",), 10), HarnessError, "skill `x`: its command cannot start: cannot start `no-such`"),
 ])
 def test_a_skill_that_cannot_be_had(command: Command, kind: type[Exception], message: str, here: Session) -> None:
