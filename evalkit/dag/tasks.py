@@ -198,8 +198,9 @@ class Graph:
             return name
 
         def make() -> None:
-            if not self._kept("template")(now()):
-                make_template(session, setup)
+            inputs = now()
+            if not self._kept("template")(inputs):
+                make_template(session, setup, inputs=inputs)
 
         after = self._setup_toolchains(setup) if setup.scaffold.command else []
         return self._add(name, make, now=now, present=self._kept("template"), part_of="template", after=after,
@@ -212,8 +213,9 @@ class Graph:
             return workspace_inputs(setup, session.contents)
 
         def make() -> None:
-            if not self._kept("workspace")(now()):
-                make_workspace(session, setup)
+            inputs = now()
+            if not self._kept("workspace")(inputs):
+                make_workspace(session, setup, inputs=inputs)
 
         after = [self._template(trial.case)]
         if any(skill.command for skill in setup.skills):
@@ -228,8 +230,9 @@ class Graph:
             return agent_inputs(trial, session.contents)
 
         def work() -> None:
-            if not self._kept("agent")(now()):
-                run_agent(session, trial, agent)
+            inputs = now()
+            if not self._kept("agent")(inputs):
+                run_agent(session, trial, agent, inputs=inputs)
 
         after = [self._workspace(trial)]
         if agent.toolchain is not None:

@@ -25,7 +25,7 @@ from evalkit.execute.places import TREE_NAME
 from evalkit.execute.process import ProgramMissing, run
 from evalkit.execute.session import Session
 from evalkit.execute.tree import pack, unpack
-from evalkit.plan.keys import agent_inputs, template_inputs, workspace_inputs
+from evalkit.plan.keys import Inputs, agent_inputs, changes, template_inputs, workspace_inputs
 from evalkit.plan.trials import Trial
 from evalkit.records import BadRecord, read_record, write_record
 
@@ -37,9 +37,9 @@ _SAID = 1_500
 """Characters of a failed command's output that an error shows."""
 
 
-def make_template(session: Session, setup: Setup) -> str:
-    """Scaffold once per profile. Returns the store's key."""
-    key = digest(template_inputs(setup, session.contents))
+def make_template(session: Session, setup: Setup, *, inputs: Inputs) -> str:
+    """Scaffold once per profile. Returns the store's key. inputs: as the caller took them (`template_inputs`)."""
+    key = digest(inputs)
     scaffold = setup.scaffold
     toolchains = setup.toolchains if scaffold.command else ()
     with (session.desk("scaffold", toolchains) as (folder, env),
@@ -56,7 +56,14 @@ def make_template(session: Session, setup: Setup) -> str:
             if scaffold.folder is not None:
                 lay_over(session.root / scaffold.folder, tree)
         _keep_tree(session, setup, tree, entry, f"the scaffold at {scaffold.origin}")
+        _check_unchanged(inputs, template_inputs(setup, session.contents), "the template was made")
     return key
+
+
+def _check_unchanged(before: Inputs, now: Inputs, meanwhile: str) -> None:
+    """Raise HarnessError where a file was edited meanwhile: what was made belongs to neither key."""
+    if before != now:
+        raise HarnessError(f"{changes(before, now)} while {meanwhile}", hint="run again: nothing was kept")
 
 
 def _keep_tree(session: Session, setup: Setup, tree: Path, entry: Path, what: str) -> None:
@@ -71,10 +78,13 @@ def _keep_tree(session: Session, setup: Setup, tree: Path, entry: Path, what: st
     write_record(entry / "tree.json", manifest)
 
 
-def make_workspace(session: Session, setup: Setup) -> str:
-    """Clone the template, lay the starter over it and deliver the skills. Returns the store's key."""
-    key = digest(workspace_inputs(setup, session.contents))
-    template = session.store.path("template", digest(template_inputs(setup, session.contents)))
+def make_workspace(session: Session, setup: Setup, *, inputs: Inputs) -> str:
+    """Clone the template, lay the starter over it and deliver the skills. Returns the store's key.
+
+    inputs: as the caller took them (`workspace_inputs`).
+    """
+    key = digest(inputs)
+    template = session.store.path("template", inputs["template"])
     toolchains = setup.toolchains if any(skill.command for skill in setup.skills) else ()
     with (session.desk("workspace", toolchains) as (folder, env),
           session.store.making("workspace", key) as entry):
@@ -85,6 +95,7 @@ def make_workspace(session: Session, setup: Setup) -> str:
         for skill in setup.skills:
             _deliver(session, skill, tree, folder, env)
         _keep_tree(session, setup, tree, entry, "the workspace")
+        _check_unchanged(inputs, workspace_inputs(setup, session.contents), "the workspace was made")
     return key
 
 
@@ -132,15 +143,15 @@ def _end_of(log: Path) -> str:
         return file.read().decode("utf-8", "replace")
 
 
-def run_agent(session: Session, trial: Trial, agent: Agent) -> AgentRecord:
+def run_agent(session: Session, trial: Trial, agent: Agent, *, inputs: Inputs) -> AgentRecord:
     """Run the agent in a workspace of its own and keep what it left. Only a real ending is kept.
 
-    Raises AgentError where the harness or the provider failed.
+    inputs: as the caller took them (`agent_inputs`). They are compared right before the agent starts, so that what was
+    paid for is never thrown away. Raises AgentError where the harness or the provider failed.
     """
     case = trial.case
-    inputs = agent_inputs(trial, session.contents)
     key = digest(inputs)
-    workspace = session.store.path("workspace", digest(workspace_inputs(case.setup, session.contents)))
+    workspace = session.store.path("workspace", inputs["workspace"])
     toolchains = case.setup.toolchains if agent.traits.builds else ()
     with (session.desk("agent", toolchains, keep=session.keep_workspaces) as (folder, env),
           session.store.making("agent", key) as entry):
@@ -158,6 +169,7 @@ def run_agent(session: Session, trial: Trial, agent: Agent) -> AgentRecord:
             toolchain=own[0] if own else None, readable=tuple(item.folder for item in installed),
             redactor=session.redactor, tick=session.tick,
         )
+        _check_unchanged(inputs, agent_inputs(trial, session.contents), "the workspace was set up")
         began = time.monotonic()
         if trial.dry:
             session.say(session.redactor.text(agent.describe(job)))
@@ -165,6 +177,8 @@ def run_agent(session: Session, trial: Trial, agent: Agent) -> AgentRecord:
         else:
             ending = agent.run(job)
         seconds = time.monotonic() - began
+        if not agent.traits.sampled:  # it costs nothing, and it reads its answer while it works
+            _check_unchanged(inputs, agent_inputs(trial, session.contents), "the answer was laid down")
         remove_tree(folder / "home")  # an agent's own notes may hold what the transcript was cleaned of
         manifest = pack(tree, entry / TREE, exclude=case.setup.caches, clean=session.redactor.clean)
         record = AgentRecord(

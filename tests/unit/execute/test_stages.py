@@ -13,13 +13,14 @@ from attrs import field, frozen
 from evalkit.analysis.model import Case, Command, Scaffold, Setup, Skill, Toolchain
 from evalkit.digest import digest
 from evalkit.errors import HarnessError, UserError
+from evalkit.execute import stages
 from evalkit.execute import tree as tree_module
 from evalkit.execute.agents import Agents, Job
 from evalkit.execute.outcome import AgentError, AgentRecord, Ending, Usage
 from evalkit.execute.session import Session
-from evalkit.execute.stages import TRANSCRIPT, TREE, agent_record, make_template, make_workspace, run_agent
+from evalkit.execute.stages import TRANSCRIPT, TREE, agent_record
 from evalkit.execute.tree import read_files, unpack
-from evalkit.plan.keys import agent_inputs
+from evalkit.plan.keys import agent_inputs, template_inputs, workspace_inputs
 from evalkit.plan.trials import AgentTraits, Subject, Trial
 
 from .make import TRAITS, case, session, setup, sh, toolchain, trial
@@ -55,6 +56,18 @@ def said() -> list[str]:
 @pytest.fixture
 def here(tmp_path: Path, said: list[str]) -> Session:
     return session(tmp_path, said)
+
+
+def make_template(here: Session, what: Setup) -> str:
+    return stages.make_template(here, what, inputs=template_inputs(what, here.contents))
+
+
+def make_workspace(here: Session, what: Setup) -> str:
+    return stages.make_workspace(here, what, inputs=workspace_inputs(what, here.contents))
+
+
+def run_agent(here: Session, of: Trial, agent: Any) -> AgentRecord:
+    return stages.run_agent(here, of, agent, inputs=agent_inputs(of, here.contents))
 
 
 def scaffold(command: Command) -> Setup:
@@ -152,7 +165,31 @@ def test_what_a_template_leaves_out_is_said(here: Session, said: list[str]) -> N
     assert ["the scaffold at suite.eval:4:3: left out usr: a link that leads outside or in a circle"] == said
 
 
+def test_a_scaffold_that_is_edited_while_it_is_copied(here: Session) -> None:
+    """What was made belongs neither to the key of before nor to that of now: it is not kept, and the file is named."""
+    put(here, "base/file", "before")
+    what = setup(scaffold=Scaffold(None, "base", "suite.eval:4:3"))
+    inputs = template_inputs(what, here.contents)
+    put(here, "base/file", "after")
+    with pytest.raises(HarnessError) as raised:
+        stages.make_template(here, what, inputs=inputs)
+    assert "scaffold base changed while the template was made\n  run again: nothing was kept" == str(raised.value)
+    assert nothing_kept(here, "template")
+
+
 # ---- workspaces ----
+def test_a_starter_that_is_edited_while_it_is_laid_down(here: Session) -> None:
+    """No workspace is kept under the key of what was there before."""
+    put(here, "starter/file", "before")
+    what = setup(starter="starter")
+    inputs = workspace_inputs(what, here.contents)
+    make_template(here, what)
+    put(here, "starter/file", "after")
+    with pytest.raises(HarnessError, match="starter starter changed while the workspace was made"):
+        stages.make_workspace(here, what, inputs=inputs)
+    assert nothing_kept(here, "workspace")
+
+
 def workspace(here: Session, what: Setup) -> dict[str, str | None]:
     make_template(here, what)
     return files(here, "workspace", make_workspace(here, what))
@@ -358,7 +395,43 @@ def test_a_damaged_record_is_told(here: Session) -> None:
         agent_record(here, record.key)
 
 
+def test_a_file_that_is_edited_before_the_agent_starts(here: Session) -> None:
+    """Nothing is paid for: the agent does not start, and the next run takes the file as it is then."""
+
+    def work(_: Job) -> None:
+        raise AssertionError
+
+    put(here, "starter/file", "before")
+    of = trial(case(setup=setup(starter="starter")))
+    inputs = agent_inputs(of, here.contents)
+    make_template(here, of.case.setup)
+    make_workspace(here, of.case.setup)
+    put(here, "starter/file", "after")
+    with pytest.raises(HarnessError, match="workspace changed while the workspace was set up"):
+        stages.run_agent(here, of, Fake(work), inputs=inputs)
+    assert nothing_kept(here, "agent")
+
+
+def test_an_edit_while_the_agent_works_costs_nothing(here: Session) -> None:
+    """What was paid for is kept, under the key of what the agent was given."""
+    put(here, "starter/file", "before")
+    of = trial(case(setup=setup(starter="starter")))
+    inputs = agent_inputs(of, here.contents)
+    record = play(here, Fake(lambda _: put(here, "starter/file", "after")), of)
+    assert (digest(inputs), record) == (record.key, agent_record(here, digest(inputs)))
+
+
 # ---- agents that call no model ----
+def test_an_answer_that_is_edited_while_it_is_laid_down(here: Session) -> None:
+    """It costs nothing to lay it down again, so a mixture of two answers is not kept."""
+    put(here, "answer/file", "before")
+    of = Trial(case(solution="answer"), Subject("oracle"), CHEAP, 1, "latest")
+    agent = Fake(lambda _: put(here, "answer/file", "after"), CHEAP)
+    with pytest.raises(HarnessError, match="answer answer changed while the answer was laid down"):
+        play(here, agent, of)
+    assert nothing_kept(here, "agent")
+
+
 def test_the_reference_answer_is_laid_over(here: Session) -> None:
     """The oracle and a wrong answer lay their folder over the workspace; `nop` leaves it."""
     put(here, "answer/file", "right")
