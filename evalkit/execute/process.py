@@ -31,7 +31,7 @@ from evalkit.errors import HarnessError
 from evalkit.execute.marks import end_marked, marked, new_mark
 from evalkit.execute.pipes import Feed, Lines
 
-__all__ = ["Finished", "ProgramMissing", "end_all", "run", "stream"]
+__all__ = ["Finished", "ProgramMissing", "begin", "check_going_on", "end_all", "run", "stopping", "stream"]
 
 OUTPUT_LIMIT = 64 * 1024 * 1024
 """Bytes that a command may print before it is ended."""
@@ -164,6 +164,7 @@ class _Child:
         self.name = argv[0] if argv else ""
         self.mark = new_mark()
         with _lock:
+            check_going_on()
             _running[self.mark] = None
         self.began = time.monotonic()
         self._over = False
@@ -244,11 +245,31 @@ def _cannot_start(name: str, cwd: Path, error: Exception) -> HarnessError:
                         (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE) else "")
 
 
+_stopping = threading.Event()
+
+
+def stopping() -> bool:
+    """Whether `end_all` was called: whoever waits, in whatever thread, gives up, and starts nothing new."""
+    return _stopping.is_set()
+
+
+def check_going_on() -> None:
+    """Raise HarnessError where all is being stopped."""
+    if _stopping.is_set():
+        raise HarnessError("evalkit is being stopped")
+
+
+def begin() -> None:
+    """Children may be started (again): a new run begins."""
+    _stopping.clear()
+
+
 def end_all() -> None:
-    """End every running child and what it started: for Ctrl-C and SIGTERM.
+    """End every running child and what it started, and let no other start until `begin`: for Ctrl-C and SIGTERM.
 
     A `run` or `stream` that another thread still waits in raises HarnessError: its child did not end by itself.
     """
+    _stopping.set()
     with _lock:
         running = dict(_running)
         _running.clear()

@@ -19,7 +19,7 @@ import pytest
 from evalkit.errors import HarnessError
 from evalkit.execute import pipes, process
 from evalkit.execute.marks import MARK, alive, end_orphans
-from evalkit.execute.process import Finished, ProgramMissing, end_all, run, stream
+from evalkit.execute.process import Finished, ProgramMissing, begin, end_all, run, stream
 
 ENV = {"PATH": os.environ["PATH"]}
 linux = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are found in /proc")
@@ -29,6 +29,7 @@ linux = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="proc
 def _nothing_is_left() -> Iterator[None]:
     """No test leaves a child in the registry."""
     yield
+    begin()
     assert {} == process._running
 
 
@@ -313,6 +314,10 @@ def test_end_all_ends_the_children_of_other_threads(tmp_path: Path) -> None:
         thread.join(5)
     assert ["`sh` was ended: evalkit is being stopped"] * 3 == [error.message for error in raised]
     assert all(gone(tmp_path / f"inner{number}") for number in range(3))
+    with pytest.raises(HarnessError, match="evalkit is being stopped"):
+        call(["true"], tmp_path)
+    begin()
+    assert call(["true"], tmp_path).ok
 
 
 def test_several_at_once(tmp_path: Path) -> None:
