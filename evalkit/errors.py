@@ -20,6 +20,7 @@ class Exit(IntEnum):
     CASE_FAILED = 1
     USAGE = 2
     HARNESS = 3
+    BUDGET = 4
     INTERRUPTED = 130
 
 

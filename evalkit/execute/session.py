@@ -11,6 +11,7 @@ from attrs import define, field
 from evalkit.analysis.model import Toolchain
 from evalkit.digest import digest_path
 from evalkit.errors import HarnessError
+from evalkit.execute.budget import Budget
 from evalkit.execute.places import Places
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.store import Store
@@ -24,7 +25,7 @@ class Session:
     """One run's view of the machine.
 
     cases: the folder of the case files, which no agent may look into. say: is told what happens, a line at a time.
-    tick: is told that a long step still works, with its seconds.
+    tick: is told that a long step still works, with its seconds. budget: what may be spent, and what was.
     """
 
     places: Places
@@ -33,6 +34,7 @@ class Session:
     tick: Callable[[float], None] = field(repr=False, default=lambda _: None)
     keep_workspaces: bool = False
     cases: str = "cases"
+    budget: Budget = field(factory=Budget, repr=False)
     redactor: Redactor = field(init=False, repr=False)
     store: Store = field(init=False)
 
