@@ -13,6 +13,7 @@ from evalkit.digest import digest_path
 from evalkit.errors import HarnessError
 from evalkit.execute.budget import Budget
 from evalkit.execute.places import Places
+from evalkit.execute.prices import Prices
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.store import Store
 from evalkit.execute.toolchain import Installed, command_environment, find_installed
@@ -26,6 +27,7 @@ class Session:
 
     cases: the folder of the case files, which no agent may look into. say: is told what happens, a line at a time.
     tick: is told that a long step still works, with its seconds. budget: what may be spent, and what was.
+    prices: what models cost.
     """
 
     places: Places
@@ -35,6 +37,7 @@ class Session:
     keep_workspaces: bool = False
     cases: str = "cases"
     budget: Budget = field(factory=Budget, repr=False)
+    prices: Prices = field(factory=Prices, repr=False)
     redactor: Redactor = field(init=False, repr=False)
     store: Store = field(init=False)
 
