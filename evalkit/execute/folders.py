@@ -2,6 +2,7 @@
 
 A claimed folder's name starts with the process id, and the process holds a lock on the folder. The id tells of a dead
 owner at once; the lock holds where ids mean nothing (another container works on the same disk) or were given again.
+So a folder gets that name only once it is locked: else another container could take it for abandoned in between.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +21,10 @@ from evalkit.execute.marks import alive
 
 __all__ = ["abandoned", "claimed", "remove_tree"]
 
+_NEW = "new-"
+"""How the name of a folder begins that is not locked yet."""
+_LONGEST_NEW = 3600.0
+"""Seconds after which such a folder is one that was never finished."""
 _DEEP = 60
 """Levels below which folders are moved up before they are removed."""
 
@@ -26,12 +32,14 @@ _DEEP = 60
 @contextmanager
 def claimed(parent: Path, purpose: str) -> Iterator[Path]:
     """A new empty folder, held by this process for the time of a `with`. It is not removed. Raises OSError."""
-    folder = parent / f"{os.getpid()}-{purpose}-{uuid4().hex[:8]}"
-    folder.mkdir(mode=0o700)
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    name = uuid4().hex[:8]
+    new, folder = parent / f"{_NEW}{name}", parent / f"{os.getpid()}-{purpose}-{name}"
+    new.mkdir(mode=0o700)
+    descriptor = os.open(new, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with contextlib.suppress(OSError):  # a file system without locks: the process id must do
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        new.rename(folder)
         yield folder
     finally:
         os.close(descriptor)
@@ -39,6 +47,8 @@ def claimed(parent: Path, purpose: str) -> Iterator[Path]:
 
 def abandoned(folder: Path) -> bool:
     """Whether `folder` was claimed by a process that is gone. False for anything that was not claimed."""
+    if folder.name.startswith(_NEW):
+        return _never_finished(folder)
     owner = folder.name.partition("-")[0]
     if not owner.isdigit() or alive(int(owner)):
         return False
@@ -55,6 +65,14 @@ def abandoned(folder: Path) -> bool:
     finally:
         os.close(descriptor)
     return True
+
+
+def _never_finished(folder: Path) -> bool:
+    """Whether a folder was made by a process that was killed before it could claim it."""
+    try:
+        return time.time() - folder.lstat().st_mtime > _LONGEST_NEW and next(folder.iterdir(), None) is None
+    except OSError:
+        return False
 
 
 def remove_tree(folder: Path) -> None:

@@ -1,87 +1,360 @@
 """The store: outcomes under the key of what they were made from. Written once, whole, and never overwritten.
 
-`<store>/<kind>/<first two digits>/<key>/` holds the files of an entry. An entry is made in a folder of its own beside
-them and renamed into place, so that a kill at any moment leaves an entry or none. Of two that make the same entry at
-once, the first one's is kept.
+`<store>/<kind>/<first two digits>/<key>/` holds the files of an entry and its manifest (store_entry.py). An entry is
+made in a folder of its own beside them and renamed into place, so that a kill at any moment leaves an entry or none. Of
+two that make the same entry at once, the first one's is kept; a claim (store_claim.py) keeps the second from working at
+all. Several projects may share a store.
+
+What was paid for is brought to the disk before it gets its name: it survives a loss of power. What can be made again
+for nothing is not (a kill loses nothing of it either: the system keeps what a process wrote): should the power fail,
+its manifest tells that it is damaged.
+
+Whoever reads an entry opens it: its files are compared with the manifest, each once in a process and again where its
+stamp differs. A damaged entry is moved to `<store>/damaged`, and said, and is then as good as none: its task makes it
+again.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from attrs import frozen
+from attrs import define, field
 
 from evalkit.errors import HarnessError
 from evalkit.execute.folders import abandoned, claimed, remove_tree
+from evalkit.execute.store_claim import claim, remove_left_locks, try_claim
+from evalkit.execute.store_entry import (
+    MANIFEST,
+    Damaged,
+    EntryManifest,
+    Stamp,
+    check_file,
+    is_key,
+    is_kind,
+    read_manifest,
+    seal,
+    stamp_of,
+)
 
 __all__ = ["Store"]
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
+_ROOM = 4 * 1024 * 1024
+"""Bytes that must be free before something is begun that costs money to make again."""
+_DAY = 24 * 3600.0
 
 
-@frozen
+@define
 class Store:
+    """A store in the folder `root`. say: is told what a person should know, a line at a time."""
+
     root: Path
+    say: Callable[[str], None] = field(default=lambda _: None, eq=False, repr=False)
+    _seen: dict[Path, _Seen] = field(factory=dict, init=False, eq=False, repr=False)
 
     def path(self, kind: str, key: str) -> Path:
         """Where an entry is, or would be."""
         return self.root / kind / key[:2] / key
 
     def has(self, kind: str, key: str) -> bool:
+        """Whether there is an entry, at a glance: it may turn out to be damaged when it is opened."""
         return self.path(kind, key).is_dir()
 
+    def entries(self) -> Iterator[tuple[str, str]]:
+        """Kind and key of all entries, sorted. Raises HarnessError where the store cannot be read."""
+        with self._told("read"):
+            for kind in _folders(self.root):
+                if is_kind(kind.name):
+                    for shelf in _folders(kind):
+                        yield from ((kind.name, entry.name) for entry in _folders(shelf)
+                                    if is_key(entry.name) and entry.name.startswith(shelf.name))
+
+    # ---- reading ----
+    def open(self, kind: str, key: str, only: Collection[str] | None = None) -> Path | None:
+        """The folder of an entry, compared with its manifest; None where there is none, or it was damaged.
+
+        only: the files that will be read. Of the others no digest is taken: that they are there, and as large as they
+        should be, is seen to. A damaged entry is set aside. Raises HarnessError where it cannot be read.
+        """
+        folder = self.path(kind, key)
+        try:
+            return folder if self._is_whole(folder, kind, key, only) else None
+        except Damaged as damage:
+            return self._set_aside(kind, key, only, str(damage))
+
+    def manifest(self, kind: str, key: str) -> EntryManifest | None:
+        """An entry's manifest as it is; None where there is none, or an entry of an earlier evalkit.
+
+        Raises `Damaged`, and HarnessError where it cannot be read.
+        """
+        try:
+            return read_manifest(self.path(kind, key), kind, key)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._cannot("read", error) from error
+
+    def damage(self, kind: str, key: str) -> str:
+        """What is wrong with an entry, "" where nothing is. It stays where it is. Raises HarnessError."""
+        try:
+            self._is_whole(self.path(kind, key), kind, key, None)
+        except Damaged as damage:
+            return str(damage)
+        return ""
+
+    def _is_whole(self, folder: Path, kind: str, key: str, only: Collection[str] | None) -> bool:
+        """Whether there is an entry. Raises `Damaged` where it is not what it was, and HarnessError."""
+        try:
+            if not folder.is_dir():
+                if os.path.lexists(folder):
+                    raise Damaged("it is no folder")
+                return False
+            seen = self._seen.get(folder)
+            if seen is None or not seen.covers(only) or not seen.holds(folder):
+                self._seen[folder] = _look(folder, kind, key, only, seen or _Seen())
+                if seen is None:
+                    _note_use(folder)
+        except OSError as error:
+            if error.errno == errno.EIO:
+                raise Damaged(f"the disk cannot read it: {error.strerror}") from error
+            if not os.path.lexists(folder):  # removed while it was looked at
+                return False
+            raise self._cannot("read", error) from error
+        return True
+
+    def _set_aside(self, kind: str, key: str, only: Collection[str] | None, damage: str) -> Path | None:
+        """Move a damaged entry away. Returns its folder where it is whole after all."""
+        folder = self.path(kind, key)
+        told = f"the {kind} {key[:12]} in the store is damaged ({damage})"
+        try:
+            with ExitStack() as stack:
+                if not stack.enter_context(try_claim(self._lock(kind, key))):
+                    return None  # whoever makes it now sets it aside
+                try:  # another one may have made it again before it was ours
+                    return folder if self._is_whole(folder, kind, key, only) else None
+                except Damaged:
+                    place = self._move_aside(folder, f"{kind}-{key}")
+        except OSError as error:
+            self.say(f"{told}, and cannot be moved away: {error.strerror or error}")
+            return None
+        self._seen.pop(folder, None)
+        self.say(f"{told}: it was moved to {place} and will be made again")
+        return None
+
+    def _move_aside(self, folder: Path, name: str) -> Path:
+        aside = self.root / "damaged"
+        aside.mkdir(exist_ok=True)
+        number = 1
+        while True:
+            place = aside / f"{name}-{number}"
+            if not os.path.lexists(place):
+                with contextlib.suppress(FileExistsError):
+                    folder.rename(place)
+                    return place
+            number += 1
+
+    # ---- one at a time ----
     @contextmanager
-    def making(self, kind: str, key: str) -> Iterator[Path]:
+    def claim(self, kind: str, key: str, waiting: Callable[[], None] | None = None) -> Iterator[None]:
+        """Be the only one, of all threads and processes, that makes this entry for the time of a `with`.
+
+        Look before, for an entry that is there needs no claim, and look again within: another one may have made it.
+        waiting: called once where another one is at work. Ctrl-C ends the wait, and so does `process.end_all`, with a
+        HarnessError; it is raised too where the store cannot be written.
+        """
+        with ExitStack() as stack:
+            with self._told():
+                stack.enter_context(claim(self._lock(kind, key), waiting))
+            yield
+
+    @contextmanager
+    def try_claim(self, kind: str, key: str) -> Iterator[bool]:
+        """As `claim`, but without waiting: whether nobody else is at work on the entry."""
+        with ExitStack() as stack:
+            with self._told():
+                mine = stack.enter_context(try_claim(self._lock(kind, key)))
+            yield mine
+
+    def _lock(self, kind: str, key: str) -> Path:
+        """The file of an entry's lock; its folder is made. Raises OSError."""
+        locks = self.root / "locks"
+        locks.mkdir(parents=True, exist_ok=True)
+        return locks / f"{kind}-{key}"
+
+    # ---- writing ----
+    @contextmanager
+    def making(self, kind: str, key: str, *, durable: bool = True,
+               inputs: Mapping[str, str] | None = None) -> Iterator[Path]:
         """An empty folder to fill; it becomes the entry when the `with` ends without an error.
+
+        durable: it costs money, or cannot be made again: it is on the disk, whatever happens, when the `with` ends.
+        Templates, workspaces and the outcomes of agents that cost nothing are not durable, and are quicker made.
+        inputs: what the key is the digest of, by name, for the manifest.
 
         Raises HarnessError where the store cannot be written, or the disk is full inside the `with`.
         """
         with ExitStack() as stack:
             with self._told():
-                beside = self.root / "making"
-                beside.mkdir(parents=True, exist_ok=True)
-                folder = stack.enter_context(claimed(beside, kind))
+                folder = stack.enter_context(self._beside(kind))
+                if durable:
+                    self._check_room()
             stack.callback(remove_tree, folder)
-            with self._told(_NO_ROOM):
+            with self._told(numbers=_NO_ROOM):
                 yield folder
             with self._told():
-                self._keep(folder, self.path(kind, key))
+                seal(folder, kind, key, durable=durable, inputs=inputs or {})
+                self.keep(folder, kind, key, durable=durable)
+
+    def keep(self, folder: Path, kind: str, key: str, *, durable: bool) -> bool:
+        """Rename a folder with a manifest into place. Returns False where there is a whole entry: that one stays.
+
+        Raises OSError, and HarnessError.
+        """
+        place = self.path(kind, key)
+        if durable:
+            _sync_all(folder)
+        new = _make_folders(place.parent)
+        while True:
+            try:
+                folder.rename(place)
+                break
+            except OSError:
+                if not os.path.lexists(place):
+                    raise
+            if self.open(kind, key) is not None:
+                return False
+            if os.path.lexists(place):
+                raise HarnessError(f"a damaged entry is in the way: {place}", hint="delete it, then run again")
+        if durable:
+            for changed in new:
+                _sync(changed)
+        return True
+
+    def remove(self, kind: str, key: str) -> None:
+        """Remove an entry: a kill leaves it, or none. Its claim should be held. Raises HarnessError."""
+        with self._told(), self._beside("removed") as folder:
+            try:
+                self.path(kind, key).rename(folder / key)
+            except FileNotFoundError:
+                pass
+            finally:
+                remove_tree(folder)
+        self._seen.pop(self.path(kind, key), None)
 
     @contextmanager
-    def _told(self, numbers: frozenset[int] | None = None) -> Iterator[None]:
+    def _beside(self, purpose: str) -> Iterator[Path]:
+        """A folder of this process on the store's own file system. Raises OSError."""
+        making = self.root / "making"
+        making.mkdir(parents=True, exist_ok=True)
+        with claimed(making, purpose) as folder:
+            yield folder
+
+    def sweep(self) -> int:
+        """Remove what killed processes were making; returns how many folders. Others may be at work meanwhile."""
+        making, removed = self.root / "making", 0
+        with self._told("read"):
+            for folder in list(making.iterdir()) if making.is_dir() else ():
+                if abandoned(folder):
+                    remove_tree(folder)
+                    removed += 1
+            remove_left_locks(self.root / "locks")
+        return removed
+
+    # ---- what can go wrong ----
+    def _check_room(self) -> None:
+        found = os.statvfs(self.root)
+        if found.f_bavail * found.f_frsize < _ROOM:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    @contextmanager
+    def _told(self, what: str = "write to", *, numbers: frozenset[int] | None = None) -> Iterator[None]:
         """Tell the operating system's errors (or only those of `numbers`) as the store's."""
         try:
             yield
         except OSError as error:
             if numbers is not None and error.errno not in numbers:
                 raise
-            raise HarnessError(f"cannot write to the store {self.root}: {error.strerror or error}",
-                               hint="is the disk full, or the folder read-only?") from error
+            raise self._cannot(what, error) from error
 
-    def _keep(self, folder: Path, place: Path) -> None:
-        """Rename a finished folder into place, once all of it is on the disk."""
-        for path in [*folder.rglob("*"), folder]:
-            if not path.is_symlink():
-                _sync(path)
-        place.parent.mkdir(parents=True, exist_ok=True)
+    def _cannot(self, what: str, error: OSError) -> HarnessError:
+        hint = "look at its permissions" if what == "read" else "is the disk full, or the folder read-only?"
+        return HarnessError(f"cannot {what} the store {self.root}: {error.strerror or error}", hint=hint)
+
+
+# ---- what was compared ----
+@define
+class _Seen:
+    """The stamps of an entry's files when they were found to be right. whole: of all its files."""
+
+    stamps: dict[str, Stamp] = field(factory=dict)
+    whole: bool = False
+
+    def covers(self, only: Collection[str] | None) -> bool:
+        return self.whole or (only is not None and all(name in self.stamps for name in only))
+
+    def holds(self, folder: Path) -> bool:
         try:
-            folder.rename(place)
-        except OSError:
-            if not place.is_dir():
-                raise
-        else:
-            _sync(place.parent)
+            return all(stamp_of(folder / name) == stamp for name, stamp in self.stamps.items())
+        except (FileNotFoundError, NotADirectoryError):
+            return False
 
-    def sweep(self) -> None:
-        """Remove what killed processes were making."""
-        making = self.root / "making"
-        for folder in list(making.iterdir()) if making.is_dir() else ():
-            if abandoned(folder):
-                remove_tree(folder)
+
+def _look(folder: Path, kind: str, key: str, only: Collection[str] | None, seen: _Seen) -> _Seen:
+    """Compare an entry with its manifest, but for what was `seen` before. Raises `Damaged`, and OSError."""
+    manifest = read_manifest(folder, kind, key)
+    if manifest is None:
+        return _Seen(whole=True)
+    stamps = {MANIFEST: stamp_of(folder / MANIFEST)}
+    trusted = seen.stamps if seen.stamps.get(MANIFEST) == stamps[MANIFEST] else {}
+    for name, known in manifest.files.items():
+        wanted = only is None or name in only
+        stamp = check_file(folder, name, known, contents=False)
+        if wanted and stamp != trusted.get(name):
+            stamp = check_file(folder, name, known)
+        if wanted or stamp == trusted.get(name):
+            stamps[name] = stamp
+    return _Seen(stamps, whole=len(stamps) == len(manifest.files) + 1)
+
+
+def _note_use(folder: Path) -> None:
+    """An entry's folder has the time of its last use, to the day: what is in use is not cleared away."""
+    with contextlib.suppress(OSError):
+        if time.time() - folder.stat().st_mtime > _DAY:
+            os.utime(folder)
+
+
+# ---- folders ----
+def _folders(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_dir())
+    except FileNotFoundError:
+        return []
+
+
+def _make_folders(folder: Path) -> list[Path]:
+    """Make a folder; the folders whose contents change when it gets an entry, from the innermost."""
+    changed = [folder]
+    while not changed[-1].is_dir():
+        changed.append(changed[-1].parent)
+    folder.mkdir(parents=True, exist_ok=True)
+    return changed
+
+
+def _sync_all(folder: Path) -> None:
+    """Bring what a folder holds, and then its own list of names, to the disk."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                _sync_all(Path(entry.path))
+            else:
+                _sync(Path(entry.path))
+    _sync(folder)
 
 
 def _sync(path: Path) -> None:

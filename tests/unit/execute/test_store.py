@@ -22,7 +22,7 @@ def entry(store: Store, text: str, key: str = KEY) -> None:
 
 
 def test_an_entry_is_kept_when_it_is_finished(tmp_path: Path) -> None:
-    """While it is made nobody sees it; then it is under its key, and nothing else is left."""
+    """While it is made nobody sees it; then it is under its key with its manifest, and nothing else is left."""
     store = Store(tmp_path / "store")
     with store.making("agent", KEY) as folder:
         (folder / "file").write_text("x")
@@ -31,7 +31,8 @@ def test_an_entry_is_kept_when_it_is_finished(tmp_path: Path) -> None:
     assert not store.has("agent", KEY[::-1])
     assert not store.has("workspace", KEY)
     assert tmp_path / "store/agent/ab" / KEY == store.path("agent", KEY)
-    assert [store.path("agent", KEY) / "file"] == [path for path in store.root.rglob("*") if path.is_file()]
+    assert store.path("agent", KEY) == store.open("agent", KEY)
+    assert ["entry.json", "file"] == sorted(path.name for path in store.root.rglob("*") if path.is_file())
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, HarnessError, FileNotFoundError])
