@@ -1,15 +1,26 @@
 """What is said while tasks run: a line a task on standard error, with its time and why it ran.
 
-Standard output is for the table alone, so that a pipe gets the result and a terminal both.
+Standard output is for the table alone, so that a pipe gets the result and a terminal both. Tasks run in threads: the
+main thread tells when each starts and ends, the task's own thread (`at_work`) what it has to say. Lines are whole,
+and where they could be taken for another task's, they begin with their unit: `[kanban-board#2] prewarm: zig build`.
+A terminal gets a display of all units below the lines (output.py, live.py); trials get logs (logs.py).
 """
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
+
+from evalkit.dag.board import AtWork, Board
+from evalkit.dag.logs import TaskLog
+from evalkit.dag.output import Output
+from evalkit.dag.reporter import Reporter
+from evalkit.grade.evidence import plain
 
 __all__ = ["Progress", "Reporter"]
 
@@ -17,112 +28,157 @@ _ANNOUNCE = 1.0
 """Seconds after which a task that still runs is announced."""
 _BEAT = 20.0
 """Seconds between two signs of life of a long task."""
+_INDENT = " " * 11
 
 
 class Progress:
-    """Says what happens. A line is whole when it is written, so that lines of a pipe never mix."""
+    """Says what happens. Every method may be called from any thread.
+
+    ran: how many tasks have ended. logs: the file of a task's log, None for no log. clean: takes secrets out of what
+    tasks say.
+    """
 
     def __init__(self, stream: IO[str] | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream = stream or sys.__stderr__ or sys.stderr
-        self._clock = clock
-        self._task = ""
-        self._why = ""
-        self._began = 0.0
-        self._said_until = 0.0
         self.ran = 0
+        self.logs: Callable[[str], Path | None] = lambda task: None
+        self.clean: Callable[[str], str] = lambda text: text
+        self._clock = clock
+        self._board = Board(clock)
+        self._output = Output(stream or sys.__stderr__ or sys.stderr, self._board.view)
+        self._lock = threading.RLock()
+        self._thread = threading.local()
+        self._last: AtWork | None = None
+        self._logs_failed = False
 
-    def say(self, text: str) -> None:
-        """A remark of the task at work; the task's own name comes first, once."""
-        self._announce()
-        for line in text.splitlines() or [""]:
-            self._write(f"           {line}")
+    # ---- the run, told by the main thread ----
+    def plainly(self) -> None:
+        """Lines alone, also on a terminal."""
+        self._output.plain = True
 
-    def tick(self, _: float) -> None:
-        """A sign that the task still works; said at times that a person would begin to wonder."""
-        passed = self._clock() - self._began
-        if passed >= _ANNOUNCE:
-            self._announce()
-        if passed >= self._said_until + _BEAT:
-            self._said_until = passed
-            self._write(f"           … {passed:.0f} s")
+    def units(self, trials: Iterable[str]) -> None:
+        """The trials (their ids) that this run brings up to date: the display counts them."""
+        self._board.units(trials)
+
+    def unit_of(self, task: str) -> str | None:
+        """What people are told of a task's trial: `kanban-board`, `kanban-board#2`; None for what trials share."""
+        return self._board.label(task)
+
+    def spent(self, dollars: float, budget: float | None = None) -> None:
+        """What the run has cost so far, and what it may cost."""
+        self._board.spent(dollars, budget)
 
     def started(self, task: str, why: str) -> None:
-        self._task, self._why, self._began, self._said_until = task, why, self._clock(), 0.0
+        """A task is at work from now on."""
+        work = self._board.start(task, plain(why))
+        path = self.logs(task)
+        if path is not None:
+            work.log = TaskLog(path, task, work.why, self.clean, self._log_failed)
+        self._output.begin()
 
     def finished(self, task: str, outcome: str) -> None:
-        self.ran += 1
-        seconds = self._clock() - self._began
-        why = f"  ({self._why})" if self._why else ""
-        self._task = ""
-        self._write(f"{seconds:8.1f}s  {task}{': ' + outcome if outcome else ''}{why}")
+        """A task is over. The outcome of a `result:` task is its unit's verdict."""
+        work = self._board.end(task, outcome)
+        if work is None:
+            return
+        seconds = self._clock() - work.began
+        if work.log is not None:
+            work.log.ended(seconds, outcome)
+        why = f"  ({work.why})" if work.why and not work.announced else ""
+        with self._lock:
+            self.ran += 1
+            self._last = None
+            self._output.write(plain(f"{seconds:8.1f}s  {task}{': ' + outcome if outcome else ''}{why}"))
 
-    def _announce(self) -> None:
-        if self._task:
-            self._write(f"       ..  {self._task}  ({self._why})")
-            self._task, self._why = "", ""
+    def settled(self, task: str, verdict: str) -> None:
+        """What a task's unit came to without that the task ran: it was up to date, or it cannot run. Says nothing."""
+        self._board.settle(task, verdict)
 
-    def _write(self, line: str) -> None:
+    def close(self) -> None:
+        """The run is over, or was interrupted: the display goes, logs of tasks that did not finish end."""
+        for work in self._board.at_work():
+            self._board.end(work.task, "")
+            if work.log is not None:
+                work.log.ended(self._clock() - work.began, "did not finish")
+        self._output.close()
+
+    # ---- a task, told by its own thread ----
+    @contextmanager
+    def at_work(self, task: str) -> Iterator[None]:
+        """What this thread says within the `with` is the task's."""
+        before = getattr(self._thread, "task", None)
+        self._thread.task = task
         try:
-            self._stream.write(line + "\n")
-            self._stream.flush()
-        except (OSError, ValueError):  # nobody reads any more, or can: work goes on
-            pass
+            yield
+        finally:
+            self._thread.task = before
 
+    def say(self, text: str) -> None:
+        """A remark of this thread's task; the task's own name comes first, once."""
+        work = self._mine()
+        if work is None:
+            self.note(text)
+            return
+        lines = self._lines(text)
+        work.remark = next((line.strip() for line in reversed(lines) if line.strip()), work.remark)
+        if work.log is not None:
+            work.log.said(self._clock() - work.began, lines)
+        self._tell(work, lines)
 
-class Reporter:
-    """doit's reporter: tells `Progress` of tasks; up-to-date tasks are silent."""
+    def note(self, text: str) -> None:
+        """A remark that is of no task."""
+        with self._lock:
+            self._last = None
+            self._output.write("\n".join(_INDENT + line for line in self._lines(text)))
 
-    desc = "evalkit's: a line a task, with its time and why it ran"
+    def tick(self, _: float) -> None:
+        """A sign that this thread's task still works; said at times that a person would begin to wonder."""
+        work = self._mine()
+        if work is None:
+            return
+        passed = self._clock() - work.began
+        if work.log is not None:
+            work.log.goes_on(passed)
+        if self._output.live:
+            return
+        if passed >= work.beat + _BEAT:
+            work.beat = passed
+            self._tell(work, [f"… {passed:.0f} s"])
+        elif passed >= _ANNOUNCE and not work.announced:
+            self._tell(work, [])
 
-    def __init__(self, progress: Progress) -> None:
-        self.progress = progress
-        self.executed: list[str] = []
-        self.errors: list[str] = []
+    # ---- lines ----
+    def _mine(self) -> AtWork | None:
+        """This thread's task; in a thread that works for none, the only one at work."""
+        task = getattr(self._thread, "task", None)
+        if task is not None:
+            return self._board.get(task)
+        at_work = self._board.at_work()
+        return at_work[0] if len(at_work) == 1 else None
 
-    def initialize(self, tasks: Any, selected_tasks: Any) -> None:
-        """doit's call before anything runs."""
+    def _tell(self, work: AtWork, lines: list[str]) -> None:
+        """Write remarks of a task in one piece, after its announcement."""
+        with self._lock:
+            told = []
+            if not work.announced:
+                work.announced, self._last = True, work
+                told.append(plain(f"       ..  {work.task}  ({work.why})"))
+            tagged = self._last is not work or self._board.several
+            told += [_INDENT + (f"[{self._tag(work)}] " if tagged else "") + line for line in lines]
+            self._last = work
+            if told:
+                self._output.write("\n".join(told))
 
-    def get_status(self, task: Any) -> None:
-        """doit's call before a task's status is computed."""
+    def _tag(self, work: AtWork) -> str:
+        unit = self.unit_of(work.task)
+        return f"{unit} {work.name.item}".rstrip() if unit else work.task
 
-    def execute_task(self, task: Any) -> None:
-        if task.actions:
-            why = str(task.uptodate[0][0]) if task.uptodate else ""
-            if why == "up to date":
-                gone = any(not Path(target).exists() for target in task.targets)
-                why = "its outcome is gone" if gone else "asked for"
-            self.progress.started(task.name, why)
+    def _lines(self, text: str) -> list[str]:
+        """Lines that neither hold a secret nor can drive a terminal."""
+        return [plain(line) for line in self.clean(text).splitlines()] or [""]
 
-    def add_success(self, task: Any) -> None:
-        if task.actions:
-            self.executed.append(task.name)
-            values = task.values or {}
-            said = " ".join(str(values[name]) for name in ("status", "verdict") if values.get(name))
-            self.progress.finished(task.name, said)
-
-    def add_failure(self, task: Any, fail: Any) -> None:
-        if task.executed:
-            self.progress.finished(task.name, "could not do its work")
-        if fail.report and fail.get_name() != "UnmetDependency":  # one of the person's own tasks, or doit's own word
-            printed = "".join(action.out or "" for action in task.actions) + "".join(
-                action.err or "" for action in task.actions)
-            self.errors.append("\n".join(part for part in (f"{task.name}: {fail.get_msg()}".strip(), printed.strip())
-                                         if part))
-
-    def skip_uptodate(self, task: Any) -> None:
-        """doit's call for an up-to-date task."""
-
-    def skip_ignore(self, task: Any) -> None:
-        self.progress.say(f"{task.name}: ignored, as `doit ignore` said")
-
-    def cleanup_error(self, exception: Any) -> None:
-        self.errors.append(exception.get_msg())
-
-    def runtime_error(self, msg: str) -> None:
-        self.errors.append(msg)
-
-    def teardown_task(self, task: Any) -> None:
-        """doit's call before a task's teardown; no task here has one."""
-
-    def complete_run(self) -> None:
-        """doit's call at the end."""
+    def _log_failed(self, error: OSError) -> None:
+        with self._lock:
+            if self._logs_failed:
+                return
+            self._logs_failed = True
+        self.note(f"logs cannot be written ({error.strerror or error}): going on without them")

@@ -12,7 +12,7 @@ BASE = ("errors", "digest", "records", "kept")
 """Modules that any stage may use."""
 STAGES = ("diagnostics", "syntax", "analysis", "lint", "plan", "execute", "grade", "report", "dag", "authoring", "cli")
 """From text to doit: a stage may use those before it."""
-ONLY_IN = {"doit": {"dag"}, "lark": {"syntax"}, "httpx": {"execute"}, "rich": {"diagnostics", "report"}}
+ONLY_IN = {"doit": {"dag"}, "lark": {"syntax"}, "httpx": {"execute"}, "rich": {"diagnostics", "report", "dag"}}
 
 
 def imports(path: Path) -> set[str]:

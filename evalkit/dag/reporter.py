@@ -1,0 +1,79 @@
+"""doit's reporter: what doit tells of tasks, told on to `Progress`. Its methods are called in the main thread."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evalkit.dag.progress import Progress
+
+__all__ = ["Reporter"]
+
+
+class Reporter:
+    """Tells `Progress` of tasks; up-to-date tasks are silent. Several tasks may be at work at once.
+
+    executed: the tasks that did their work. errors: what doit or one of the person's own tasks has to say.
+    """
+
+    desc = "evalkit's: a line a task, with its time and why it ran"
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.executed: list[str] = []
+        self.errors: list[str] = []
+
+    def initialize(self, tasks: Any, selected_tasks: Any) -> None:
+        """doit's call before anything runs."""
+
+    def get_status(self, task: Any) -> None:
+        """doit's call before a task's status is computed."""
+
+    def execute_task(self, task: Any) -> None:
+        if task.actions:
+            why = str(task.uptodate[0][0]) if task.uptodate else ""
+            if why == "up to date":
+                gone = any(not Path(target).exists() for target in task.targets)
+                why = "its outcome is gone" if gone else "asked for"
+            self.progress.started(task.name, why)
+
+    def add_success(self, task: Any) -> None:
+        if task.actions:
+            self.executed.append(task.name)
+            self.progress.finished(task.name, _outcome(task))
+
+    def add_failure(self, task: Any, fail: Any) -> None:
+        self.progress.settled(task.name, "error")
+        if task.executed:
+            self.progress.finished(task.name, "could not do its work")
+        if fail.report and fail.get_name() != "UnmetDependency":  # one of the person's own tasks, or doit's own word
+            printed = "".join(action.out or "" for action in task.actions) + "".join(
+                action.err or "" for action in task.actions)
+            self.errors.append("\n".join(part for part in (f"{task.name}: {fail.get_msg()}".strip(), printed.strip())
+                                         if part))
+
+    def skip_uptodate(self, task: Any) -> None:
+        """doit's call for an up-to-date task: an up-to-date result settles its unit."""
+        if task.name.startswith("result:"):
+            self.progress.settled(task.name, _outcome(task))
+
+    def skip_ignore(self, task: Any) -> None:
+        self.progress.note(f"{task.name}: ignored, as `doit ignore` said")
+
+    def cleanup_error(self, exception: Any) -> None:
+        self.errors.append(exception.get_msg())
+
+    def runtime_error(self, msg: str) -> None:
+        self.errors.append(msg)
+
+    def teardown_task(self, task: Any) -> None:
+        """doit's call before a task's teardown; no task here has one."""
+
+    def complete_run(self) -> None:
+        """doit's call at the end."""
+
+
+def _outcome(task: Any) -> str:
+    values = task.values or {}
+    return " ".join(str(values[name]) for name in ("status", "verdict") if values.get(name))
