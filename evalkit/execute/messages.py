@@ -1,25 +1,26 @@
 """Asks a model over the Messages API (https://docs.anthropic.com/en/api/messages).
 
 The only place that builds an HTTP client. Errors are told apart: a refused key or an unknown model is for the person to
-mend, an overloaded provider is asked again, a broken answer is the provider's. None of them says anything of what was
-being judged.
+mend, an overloaded provider is asked again (retry.py), a broken answer is the provider's. None of them says anything of
+what was being judged.
 """
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable
 from typing import Any
 
 import httpx
 import orjson
+from attrs import frozen
 
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.provider import Endpoint
+from evalkit.execute.retry import Retries, RetryPolicy, passes_by_itself, seconds_asked_for
 from evalkit.execute.secrets import Redactor
 
-__all__ = ["ProviderError", "ask"]
+__all__ = ["Answer", "ProviderError", "ask"]
 
 LIMIT = httpx.Timeout(180.0, connect=15.0)
 """Seconds."""
@@ -27,52 +28,76 @@ LONGEST_ANSWER = 600.0
 """Seconds from the request to the end of its answer."""
 LARGEST_ANSWER = 8_000_000
 """Bytes."""
-TRIES = 4
-_LONGEST_PAUSE = 60.0
-_AGAIN = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
+POLICY = RetryPolicy(retries=3)
+
+
+@frozen
+class Answer:
+    """A response's JSON, how often it was asked for again, and how many answers were lost on the way.
+
+    A lost answer may have been paid for: the connection broke after the request was sent.
+    """
+
+    response: dict[str, Any]
+    retries: int = 0
+    lost: int = 0
 
 
 class ProviderError(HarnessError):
-    """The provider did not answer, or answered something that is no answer."""
+    """The provider did not answer, or answered something that is no answer. lost: as in `Answer`."""
+
+    def __init__(self, message: str, *, hint: str = "", lost: int = 0) -> None:
+        super().__init__(message, hint=hint)
+        self.lost = lost
 
 
-def ask(endpoint: Endpoint, request: dict[str, Any], *, sleep: Callable[[float], None] = time.sleep,
-        transport: httpx.BaseTransport | None = None) -> dict[str, Any]:
-    """Send one request (model, messages, …) and return the response's JSON.
+def ask(endpoint: Endpoint, request: dict[str, Any], *, policy: RetryPolicy = POLICY,
+        say: Callable[[str], None] = lambda _: None, transport: httpx.BaseTransport | None = None) -> Answer:
+    """Send one request (model, messages, …).
 
-    Overload and connection errors are tried again, at most four times in all, after the provider's Retry-After or a
-    growing pause with jitter. Raises `UserError` (refused key, unknown model) or `ProviderError`.
+    What passes by itself is tried again, as the policy has it; `say` is told of each retry. Raises `UserError` (refused
+    key, unknown model) or `ProviderError`.
     """
     headers = {**endpoint.headers(), "anthropic-version": "2023-06-01", "content-type": "application/json"}
     body = orjson.dumps({**request, "model": endpoint.model(request["model"])})
     # A provider may show the key in its answer.
     clean = Redactor.of({endpoint.variable: endpoint.key}).text
-    said, pause = "", 0.0
+    retries, lost = Retries(policy, say), 0
     with httpx.Client(timeout=LIMIT, follow_redirects=False, transport=transport, trust_env=True) as client:
-        for attempt in range(TRIES):
-            if attempt:
-                sleep(pause)
-            pause = min(_LONGEST_PAUSE, 2.0**attempt) * random.uniform(0.5, 1.0)
+        while True:
+            asked_for = None
             try:
                 status, answer_headers, answer = _post(client, f"{endpoint.url}/v1/messages", headers, body)
             except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
                 raise UserError(f"{endpoint.url} is no address: {error}", hint="gateway=https://…") from None
             except httpx.HTTPError as error:
                 said = clean(f"{endpoint.url} cannot be reached: {error or type(error).__name__}")
-                continue
-            if status == 200:
-                return _json(endpoint, answer)
-            said = clean(f"{endpoint.url} answered {status}: {_message(answer)}")
-            if status in (401, 403):
-                raise UserError(f"{endpoint.url} refused the key in {endpoint.variable} (status {status})",
-                                hint=f"set {endpoint.variable} to a valid key")
-            if status == 404:
-                raise UserError(clean(f"{endpoint.url} has no model `{request['model']}`: {_message(answer)}"),
-                                hint="choose another one: model=SLUG or judge_model=SLUG")
-            if status not in _AGAIN:
+                lost += not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError)
+            else:
+                if status == 200:
+                    return Answer(_json(endpoint, answer, lost), retries.count, lost)
+                said = clean(f"{endpoint.url} answered {status}: {_message(answer)}")
+                _check_persons_own(endpoint, request["model"], status, clean(_message(answer)))
+                if not passes_by_itself(status):
+                    raise ProviderError(said, hint="the request, or the account: asking again does not help", lost=lost)
+                asked_for = seconds_asked_for(answer_headers.get("retry-after"))
+            if not retries.again(said, asked_for):
                 break
-            pause = max(pause, min(_LONGEST_PAUSE, _retry_after(answer_headers)))
-    raise ProviderError(said, hint="run again later: only what is missing runs")
+    if asked_for is not None and asked_for > policy.patience:
+        said += f" (and asks to wait {asked_for:.0f} s)"
+    elif retries.count:
+        said += f" (asked {retries.count + 1} times)"
+    raise ProviderError(said, hint="run again later: only what is missing runs", lost=lost)
+
+
+def _check_persons_own(endpoint: Endpoint, model: str, status: int, words: str) -> None:
+    """Raise UserError for what the person can mend."""
+    if status in (401, 403):
+        raise UserError(f"{endpoint.url} refused the key in {endpoint.variable} (status {status})",
+                        hint=f"set {endpoint.variable} to a valid key")
+    if status == 404:
+        raise UserError(f"{endpoint.url} has no model `{model}`: {words}",
+                        hint="choose another one: model=SLUG or judge_model=SLUG")
 
 
 def _post(client: httpx.Client, url: str, headers: dict[str, str], body: bytes) -> tuple[int, httpx.Headers, bytes]:
@@ -90,13 +115,14 @@ def _post(client: httpx.Client, url: str, headers: dict[str, str], body: bytes) 
         return response.status_code, response.headers, b"".join(parts)
 
 
-def _json(endpoint: Endpoint, answer: bytes) -> dict[str, Any]:
+def _json(endpoint: Endpoint, answer: bytes, lost: int) -> dict[str, Any]:
     try:
         data = orjson.loads(answer)
     except orjson.JSONDecodeError:
         data = None
     if not isinstance(data, dict):
-        raise ProviderError(f"{endpoint.url} answered something that is no message", hint="is that a Messages API?")
+        raise ProviderError(f"{endpoint.url} answered something that is no message", hint="is that a Messages API?",
+                            lost=lost + 1)
     return data
 
 
@@ -106,10 +132,3 @@ def _message(answer: bytes) -> str:
         return str(orjson.loads(answer)["error"]["message"])[:300]
     except (orjson.JSONDecodeError, KeyError, TypeError):
         return answer[:200].decode("utf-8", "replace").strip() or "nothing"
-
-
-def _retry_after(headers: httpx.Headers) -> float:
-    try:
-        return max(0.0, float(headers.get("retry-after", "0")))
-    except ValueError:  # a date: no provider of ours sends one
-        return 0.0

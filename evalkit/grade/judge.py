@@ -10,21 +10,24 @@ an error, and is not kept.
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from evalkit.analysis.model import Case, Judge
 from evalkit.digest import digest
 from evalkit.errors import EvalkitError
-from evalkit.execute.messages import ask
+from evalkit.execute.budget import BudgetReached
+from evalkit.execute.messages import Answer, ProviderError, ask
 from evalkit.execute.outcome import Usage
 from evalkit.execute.provider import Endpoint
+from evalkit.execute.session import Session
 from evalkit.grade.evidence import plain
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.verdict import Grade, Judging, Verdict, could_not_tell
 from evalkit.plan.keys import Inputs
-from evalkit.records import read_json, write_json
+from evalkit.records import read_json, read_record, write_json, write_record
 
 __all__ = ["VERSION", "grade_judge"]
 
@@ -38,6 +41,9 @@ _LISTED = 50
 """Files without room that are named."""
 _ANSWER_TOKENS = 4_000
 _TOOL = "record_scores"
+_RESPONSE = "response.json"
+_JUDGING = "judging.json"
+_CALL = "judge call"
 _KEYS = {"criterion", "score", "reason"}
 
 _SYSTEM = """\
@@ -55,7 +61,10 @@ Answer by calling the tool {tool} once, with one entry for each criterion."""
 
 def grade_judge(case: Case, judge: Judge, tree: FinalTree, inputs: Inputs, key: str, *, state: str, model: str,
                 endpoint: Endpoint | None) -> Grade:
-    """Have a judge score the final tree, or take the kept answer to the same question. state: "on" or why not."""
+    """Have a judge score the final tree, or take the kept answer to the same question. state: "on" or why not.
+
+    Raises BudgetReached where its answer would have to be paid for, and no more may be spent.
+    """
     began = time.monotonic()
     if state != "on":
         verdict = Verdict("skipped", state)
@@ -66,27 +75,61 @@ def grade_judge(case: Case, judge: Judge, tree: FinalTree, inputs: Inputs, key: 
     else:
         assert endpoint is not None
         try:
-            verdict = _judged(case, judge, tree, names, key, model, endpoint)
+            verdict = _judged(case, judge, tree, names, inputs, key, model, endpoint)
+        except BudgetReached:
+            raise
         except EvalkitError as error:
             verdict = could_not_tell(error)
     return Grade(judge.id, "judge", verdict, key, inputs, round(time.monotonic() - began, 3))
 
 
-def _judged(case: Case, judge: Judge, tree: FinalTree, names: list[str], key: str, model: str,
-            endpoint: Endpoint) -> Verdict:
+def _judged(case: Case, judge: Judge, tree: FinalTree, names: list[str], inputs: Inputs, key: str,
+            model: str, endpoint: Endpoint) -> Verdict:
     store = tree.session.store
-    kept = store.path("judge", key) / "response.json"
-    if kept.is_file():
-        return _verdict(judge, read_json(kept))
-    files, left_out = _shown_files(tree, names, judge.most_bytes or TOTAL_LIMIT)
-    if not files:
-        return Verdict("fail", f"no file of {', '.join(judge.files)} can be shown to a judge", "\n".join(left_out))
-    response = ask(endpoint, _request(case, judge, files, left_out, model, marker=digest(["marker", key])[:16]))
-    verdict = _verdict(judge, response)
-    if verdict.status != "error":
-        with store.making("judge", key) as entry:
-            write_json(entry / "response.json", response)
+    with store.claim("judge", key):  # two that ask the same at once pay once
+        kept = store.open("judge", key)
+        if kept is not None:
+            return _verdict(judge, read_json(kept / _RESPONSE), _kept_judging(kept))
+        files, left_out = _shown_files(tree, names, judge.most_bytes or TOTAL_LIMIT)
+        if not files:
+            return Verdict("fail", f"no file of {', '.join(judge.files)} can be shown to a judge", "\n".join(left_out))
+        request = _request(case, judge, files, left_out, model, marker=digest(["marker", key])[:16])
+        answer, judging = _asked(tree.session, judge, endpoint, request)
+        verdict = _verdict(judge, answer.response, judging)
+        if verdict.status != "error":
+            with store.making("judge", key, inputs=inputs) as entry:
+                write_json(entry / _RESPONSE, answer.response, sync=False)
+                write_record(entry / _JUDGING, judging, sync=False)
     return verdict
+
+
+def _asked(session: Session, judge: Judge, endpoint: Endpoint, request: dict[str, Any]) -> tuple[Answer, Judging]:
+    """Ask the model, if the budget lets us, and count what its answer costs, whether it can be used or not.
+
+    An answer that was lost on the way may have been paid for: its cost is one that nobody knows.
+    """
+    budget = session.budget
+    budget.check()
+    try:
+        answer = ask(endpoint, request, say=lambda text: session.say(f"judge {judge.id}: {text}"))
+    except ProviderError as error:
+        for _ in range(error.lost):
+            budget.spend(None, _CALL)
+        raise
+    for _ in range(answer.lost):
+        budget.spend(None, _CALL)
+    told = _judging(answer.response)
+    usage = session.prices.priced(request["model"], told.usage)
+    budget.spend(usage.cost, _CALL)
+    return answer, evolve(told, usage=usage, retries=answer.retries)
+
+
+def _kept_judging(entry: Path) -> Judging:
+    """What an answer took when it was given; an entry of an earlier evalkit tells the tokens alone."""
+    try:
+        return read_record(entry / _JUDGING, Judging)
+    except FileNotFoundError:
+        return _judging(read_json(entry / _RESPONSE))
 
 
 # ---- the question ----
@@ -178,12 +221,15 @@ class _Score:
     reason: str
 
 
-def _verdict(judge: Judge, response: dict[str, Any]) -> Verdict:
+def _judging(response: dict[str, Any]) -> Judging:
+    return Judging(plain(str(response.get("model"))), _usage(response.get("usage")))
+
+
+def _verdict(judge: Judge, response: dict[str, Any], judging: Judging) -> Verdict:
     """The mean of the scores; an answer that does not fit the form is an error.
 
     The threshold is applied where the result is put together: moving it asks no model again.
     """
-    judging = Judging(plain(str(response.get("model"))), _usage(response.get("usage")))
     try:
         scores = _scores(response, len(judge.criteria))
     except ValueError as error:

@@ -17,10 +17,14 @@ Status: TypeAlias = Literal["pass", "fail", "skipped", "error"]
 
 @frozen
 class Judging:
-    """The model that judged, as it names itself, and the tokens that it took."""
+    """The model that judged, as it names itself, what its answer took, and how often it was asked again for it.
+
+    These are of the time when it answered: an answer that is used again tells them again, and costs nothing more.
+    """
 
     model: str
     usage: Usage
+    retries: int = 0
 
 
 @frozen

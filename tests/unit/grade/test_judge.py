@@ -13,19 +13,23 @@ from attrs import evolve
 
 from evalkit.analysis.model import Judge
 from evalkit.errors import HarnessError
-from evalkit.execute.messages import ProviderError
+from evalkit.execute.budget import Budget, BudgetReached
+from evalkit.execute.messages import Answer, ProviderError
 from evalkit.execute.outcome import Usage
+from evalkit.execute.prices import DATE
 from evalkit.execute.provider import Endpoint
 from evalkit.gateway import Fault, Reply, ScriptedGateway, Text, ToolCall
 from evalkit.grade import judge as judging
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.verdict import Grade, Judging, Verdict
-from evalkit.records import read_json
+from evalkit.records import read_json, write_json
 from tests.unit.grade.trees import SECRET, a_case, a_judge, final_tree
 
 MODEL = "anthropic/claude-opus-4.8"
 TOOL = "record_scores"
 JUDGE_KEY = "b1" * 32
+COST = (900 * 5.0 + 40 * 25.0 + 7 * 0.5) / 1_000_000
+"""Dollars for the answer below, at the model's list price."""
 Json = dict[str, Any]
 
 
@@ -48,13 +52,16 @@ class Asked:
 
     def __init__(self, given: Json | Exception) -> None:
         self.given = given
+        self.retries = self.lost = 0
         self.requests: list[Json] = []
 
-    def __call__(self, endpoint: Endpoint, request: Json) -> Json:
+    def __call__(self, endpoint: Endpoint, request: Json, *, say: Callable[[str], None]) -> Answer:
         self.requests.append(request)
         if isinstance(self.given, Exception):
             raise self.given
-        return self.given
+        for _ in range(self.retries):
+            say("answered 529")
+        return Answer(self.given, self.retries, self.lost)
 
     @property
     def content(self) -> str:
@@ -90,7 +97,7 @@ def kept(tree: FinalTree) -> bool:
 def test_the_score_is_the_mean_and_reasons_are_evidence(tmp_path: Path, fake: Fake) -> None:
     """One line a criterion with its reason; the model and the tokens that it took are kept."""
     fake(GOOD)
-    usage = Usage(input_tokens=900, output_tokens=40, cache_read_tokens=7)
+    usage = Usage(input_tokens=900, output_tokens=40, cache_read_tokens=7, cost=COST, cost_source=f"price list {DATE}")
     evidence = " 7.0  It is simple.\n      Because.\n 6.0  It is tested.\n      Tests are thin."
     grade = graded(final_tree(tmp_path, {"a": "x"}))
     assert Verdict("pass", "6.5 of 10", evidence, 6.5, Judging(MODEL, usage)) == grade.verdict
@@ -207,6 +214,87 @@ def test_a_kept_answer_is_used_again(tmp_path: Path, fake: Fake) -> None:
     assert first == graded(tree).verdict
     assert len(asked.requests) == 1
     assert read_json(tree.session.store.path("judge", JUDGE_KEY) / "response.json") == GOOD
+
+
+def test_an_answer_of_an_earlier_evalkit_is_used_again(tmp_path: Path, fake: Fake) -> None:
+    """It lies in the store without what it took: its tokens are in the answer, its cost is not known."""
+    asked = fake(HarnessError("nobody is there"))
+    tree = final_tree(tmp_path, {"a": "x"})
+    with tree.session.store.making("judge", JUDGE_KEY) as entry_folder:
+        write_json(entry_folder / "response.json", GOOD)
+    verdict = graded(tree).verdict
+    assert (6.5, Judging(MODEL, Usage(input_tokens=900, output_tokens=40, cache_read_tokens=7))) == (
+        verdict.score, verdict.judging)
+    assert [] == asked.requests
+
+
+# ---- what it costs ----
+def test_an_answer_is_counted_once(tmp_path: Path, fake: Fake) -> None:
+    """When it is given; used again, it tells the cost of then, and nothing is spent."""
+    fake(GOOD)
+    tree = final_tree(tmp_path, {"a": "x"})
+    budget = tree.session.budget
+    for _ in range(2):
+        judging = graded(tree).verdict.judging
+        assert judging is not None
+        assert (COST, COST) == (judging.usage.cost, budget.spent)
+    assert {} == budget.unknown
+
+
+def test_an_answer_that_cannot_be_used_costs_as_much(tmp_path: Path, fake: Fake) -> None:
+    """It is no verdict, but it was paid for."""
+    fake(answer(entry(1, 7)))
+    tree = final_tree(tmp_path, {"a": "x"})
+    assert "error" == graded(tree).verdict.status
+    assert tree.session.budget.spent == COST
+
+
+def test_the_cost_of_an_unknown_model_is_not_known(tmp_path: Path, fake: Fake) -> None:
+    """It is counted apart, and is no zero."""
+    fake(GOOD)
+    tree = final_tree(tmp_path, {"a": "x"})
+    verdict = judging.grade_judge(a_case(), a_judge(), tree, {}, JUDGE_KEY, state="on", model="vendor/unknown-1",
+                                  endpoint=Endpoint("http://127.0.0.1:9", "X", SECRET)).verdict
+    assert verdict.judging is not None
+    assert (None, "") == (verdict.judging.usage.cost, verdict.judging.usage.cost_source)
+    assert (0.0, {"judge call": 1}) == (tree.session.budget.spent, tree.session.budget.unknown)
+
+
+def test_no_judge_is_asked_once_the_budget_is_reached(tmp_path: Path, fake: Fake) -> None:
+    """That is no verdict, and no error of the harness: it is said as what it is. A kept answer costs nothing."""
+    asked = fake(GOOD)
+    tree = final_tree(tmp_path, {"a": "x"})
+    tree.session.budget = Budget(0.0)
+    with pytest.raises(BudgetReached):
+        graded(tree)
+    assert [] == asked.requests
+    tree.session.budget = Budget(COST)
+    assert "pass" == graded(tree).verdict.status
+    assert tree.session.budget.reached
+    assert "pass" == graded(tree).verdict.status
+
+
+def test_retries_are_said_and_shown(tmp_path: Path, fake: Fake) -> None:
+    """Each as it happens, their number with the verdict; answers that were lost count as unknown costs."""
+    asked = fake(GOOD)
+    tree = final_tree(tmp_path, {"a": "x"})
+    said: list[str] = []
+    tree.session.say = said.append
+    asked.retries, asked.lost = 2, 1
+    first = graded(tree).verdict
+    assert first.judging is not None
+    assert 2 == first.judging.retries
+    assert ["judge quality: answered 529"] * 2 == said
+    assert {"judge call": 1} == tree.session.budget.unknown
+    assert first == graded(tree).verdict
+
+
+def test_a_provider_that_lost_its_answers_may_have_cost(tmp_path: Path, fake: Fake) -> None:
+    """Nobody knows what, so it is said."""
+    fake(ProviderError("timed out", lost=4))
+    tree = final_tree(tmp_path, {"a": "x"})
+    assert "error" == graded(tree).verdict.status
+    assert {"judge call": 4} == tree.session.budget.unknown
 
 
 # ---- what is asked ----
