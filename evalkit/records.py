@@ -27,8 +27,11 @@ class BadRecord(HarnessError):
     """A record that is damaged or of another version."""
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a whole file or nothing. The bytes reach the disk before the name does. Leaves an equal file alone."""
+def write_bytes(path: Path, data: bytes, *, sync: bool = True) -> None:
+    """Write a whole file or nothing. Leaves an equal file alone.
+
+    sync: the bytes reach the disk before the name does; else a loss of power (no kill) may leave the name alone.
+    """
     try:
         if path.stat().st_size == len(data) and path.read_bytes() == data:
             return
@@ -39,8 +42,9 @@ def write_bytes(path: Path, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
         raise HarnessError(f"cannot write {path}: {error.strerror or error}",
@@ -50,9 +54,9 @@ def write_bytes(path: Path, data: bytes) -> None:
             temporary.unlink()
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: Any, *, sync: bool = True) -> None:
     """Write plain data as indented JSON with sorted keys."""
-    write_bytes(path, orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n")
+    write_bytes(path, orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n", sync=sync)
 
 
 def read_json(path: Path) -> Any:
@@ -77,10 +81,10 @@ def structure(data: Any, kind: type[T]) -> T:
     return _converter.structure(data, kind)
 
 
-def write_record(path: Path, record: object) -> None:
+def write_record(path: Path, record: object, *, sync: bool = True) -> None:
     """Write an attrs class, with the schema number."""
     assert has(type(record))
-    write_json(path, {"schema": SCHEMA, **unstructure(record)})
+    write_json(path, {"schema": SCHEMA, **unstructure(record)}, sync=sync)
 
 
 def read_record(path: Path, kind: type[T]) -> T:

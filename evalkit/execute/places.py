@@ -29,19 +29,24 @@ class Places:
     """The folders of a project and of this user.
 
     root: the project. results: what people read. state: evalkit's own (the store, doit's database).
-    cache: toolchains, shared by all projects of the user. work: trees while an agent or a grader works in them; outside
+    cache: toolchains, shared by all projects of the user. shared_store: a store outside the state, where several
+    checkouts share one. work: trees while an agent or a grader works in them; outside
     the project, so that an agent that looks around finds no case, no answer, and no CLAUDE.md of a parent folder.
     """
 
     root: Path
     cache: Path
     work: Path
+    shared_store: Path | None = None
 
     @classmethod
-    def of(cls, root: Path, environ: Mapping[str, str]) -> Places:
+    def of(cls, root: Path, environ: Mapping[str, str], store: str | None = None) -> Places:
+        """The places of a project. store: the choice of that name, where it was made: a path, also from the project."""
+        shared = store or environ.get("EVALKIT_STORE")
         base = environ.get("EVALKIT_WORK") or Path("/var/tmp", f"evalkit-{os.getuid()}")
         project = digest_bytes(os.fsencode(root.resolve()))[:12]
-        return cls(root.resolve(), user_cache(environ).absolute(), Path(base).absolute() / project)
+        return cls(root.resolve(), user_cache(environ).absolute(), Path(base).absolute() / project,
+                   Path(root.resolve(), Path(shared).expanduser()) if shared else None)
 
     @property
     def state(self) -> Path:
@@ -49,11 +54,16 @@ class Places:
 
     @property
     def store(self) -> Path:
-        return self.state / "store"
+        return self.shared_store or self.state / "store"
 
     @property
     def results(self) -> Path:
         return self.root / "results"
+
+    @property
+    def private(self) -> tuple[Path, ...]:
+        """Folders in which no agent may look: what others answered is there."""
+        return (self.results, self.state, *([self.shared_store] if self.shared_store else []))
 
     def make_work(self) -> None:
         """Make the work folder, private to this user. Raises HarnessError where it cannot serve."""

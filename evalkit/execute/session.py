@@ -43,7 +43,7 @@ class Session:
 
     def __attrs_post_init__(self) -> None:
         self.redactor = Redactor.of(self.environ)
-        self.store = Store(self.places.store)
+        self.store = Store(self.places.store, lambda line: self.say(line))
 
     @property
     def root(self) -> Path:

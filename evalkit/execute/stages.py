@@ -43,7 +43,7 @@ def make_template(session: Session, setup: Setup, *, inputs: Inputs) -> str:
     scaffold = setup.scaffold
     toolchains = setup.toolchains if scaffold.command else ()
     with (session.desk("scaffold", toolchains) as (folder, env),
-          session.store.making("template", key) as entry):
+          session.store.making("template", key, durable=False, inputs=inputs) as entry):
         tree = folder / TREE_NAME
         if scaffold.command is not None:
             _command(session, scaffold.command, {"workspace": str(tree)}, cwd=folder, env=env,
@@ -75,7 +75,7 @@ def _keep_tree(session: Session, setup: Setup, tree: Path, entry: Path, what: st
                         hint="name what can be made again (dependencies, build output) in `caches`")
     for line in manifest.left_out:
         session.say(f"{what}: left out {line}")
-    write_record(entry / "tree.json", manifest)
+    write_record(entry / "tree.json", manifest, sync=False)  # the store sees to what must survive a loss of power
 
 
 def make_workspace(session: Session, setup: Setup, *, inputs: Inputs) -> str:
@@ -84,10 +84,10 @@ def make_workspace(session: Session, setup: Setup, *, inputs: Inputs) -> str:
     inputs: as the caller took them (`workspace_inputs`).
     """
     key = digest(inputs)
-    template = session.store.path("template", inputs["template"])
+    template = _opened(session, "template", inputs["template"])
     toolchains = setup.toolchains if any(skill.command for skill in setup.skills) else ()
     with (session.desk("workspace", toolchains) as (folder, env),
-          session.store.making("workspace", key) as entry):
+          session.store.making("workspace", key, durable=False, inputs=inputs) as entry):
         tree = folder / TREE_NAME
         unpack(template / TREE, tree)
         if setup.starter is not None:
@@ -97,6 +97,14 @@ def make_workspace(session: Session, setup: Setup, *, inputs: Inputs) -> str:
         _keep_tree(session, setup, tree, entry, "the workspace")
         _check_unchanged(inputs, workspace_inputs(setup, session.contents), "the workspace was made")
     return key
+
+
+def _opened(session: Session, kind: str, key: str) -> Path:
+    """An entry that an earlier task made. Raises HarnessError where it is gone, or was damaged and set aside."""
+    entry = session.store.open(kind, key)
+    if entry is None:
+        raise HarnessError(f"the {kind} is not in the store any more", hint="run again: it is made again")
+    return entry
 
 
 def _deliver(session: Session, skill: Skill, tree: Path, folder: Path, env: Mapping[str, str]) -> None:
@@ -151,10 +159,10 @@ def run_agent(session: Session, trial: Trial, agent: Agent, *, inputs: Inputs) -
     """
     case = trial.case
     key = digest(inputs)
-    workspace = session.store.path("workspace", inputs["workspace"])
+    workspace = _opened(session, "workspace", inputs["workspace"])
     toolchains = case.setup.toolchains if agent.traits.builds else ()
     with (session.desk("agent", toolchains, keep=session.keep_workspaces) as (folder, env),
-          session.store.making("agent", key) as entry):
+          session.store.making("agent", key, durable=agent.traits.sampled and not trial.dry, inputs=inputs) as entry):
         tree = folder / TREE_NAME
         own = session.installed((agent.toolchain,) if agent.toolchain else ())
         installed = session.installed(toolchains)
@@ -165,7 +173,7 @@ def run_agent(session: Session, trial: Trial, agent: Agent, *, inputs: Inputs) -
         job = Job(
             trial=trial, root=session.root, workspace=tree, home=folder / "home", env=env,
             transcript=entry / TRANSCRIPT,
-            off_limits=(session.root / session.cases, session.places.results, session.places.state),
+            off_limits=(session.root / session.cases, *session.places.private),
             toolchain=own[0] if own else None, readable=tuple(item.folder for item in installed),
             redactor=session.redactor, tick=session.tick,
         )
@@ -188,7 +196,7 @@ def run_agent(session: Session, trial: Trial, agent: Agent, *, inputs: Inputs) -
             versions={name: version for item in (*installed, *own) for name, version in item.versions.items()},
             finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
-        write_record(entry / "agent.json", record)
+        write_record(entry / "agent.json", record, sync=False)
     return record
 
 
@@ -203,13 +211,16 @@ def _prewarm(session: Session, case: Case, tree: Path, folder: Path, env: Mappin
 
 
 def agent_record(session: Session, key: str) -> AgentRecord | None:
-    """The kept agent run of a key, or None. Raises HarnessError where it is damaged."""
-    entry = session.store.path("agent", key)
+    """The kept agent run of a key, or None, also where it was damaged and set aside.
+
+    Raises HarnessError for one that this evalkit cannot read.
+    """
+    entry = session.store.open("agent", key, only=("agent.json",))
+    if entry is None:
+        return None
     try:
         return read_record(entry / "agent.json", AgentRecord)
     except FileNotFoundError:
-        if not entry.exists():
-            return None
         problem = "it has no agent.json"
     except BadRecord as error:
         problem = error.message

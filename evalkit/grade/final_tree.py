@@ -10,6 +10,7 @@ from attrs import frozen
 
 from evalkit.analysis.globs import matching
 from evalkit.analysis.model import Toolchain
+from evalkit.errors import HarnessError
 from evalkit.execute.places import TREE_NAME
 from evalkit.execute.session import Session
 from evalkit.execute.stages import TREE
@@ -35,7 +36,11 @@ class FinalTree:
 
     @property
     def archive(self) -> Path:
-        return self.session.store.path("agent", self.key) / TREE
+        """Raises HarnessError where the agent run is gone, or was damaged and set aside."""
+        entry = self.session.store.open("agent", self.key, only=(TREE,))
+        if entry is None:
+            raise HarnessError("the agent run is not in the store any more", hint="run again: it is made again")
+        return entry / TREE
 
     def matching(self, globs: tuple[str, ...]) -> list[str]:
         return matching(self.manifest.files, globs)

@@ -49,7 +49,31 @@ def test_the_folders_can_be_named(tmp_path: Path) -> None:
     assert places == Places.of(tmp_path / "link", environ)
 
 
+def test_a_store_can_be_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the choice, else by the variable: absolute, from the home folder, or from the project. It is private then."""
+    monkeypatch.setenv("HOME", "/home/me")
+    environ = {"EVALKIT_STORE": "~/store"}
+    assert Path("/home/me/store") == Places.of(tmp_path, environ).store
+    assert Path("/shared") == Places.of(tmp_path, environ, "/shared").store
+    places = Places.of(tmp_path, {}, "../store")
+    assert tmp_path / "../store" == places.store
+    assert (places.results, places.state, places.store) == places.private
+    assert (places.results, places.state) == Places.of(tmp_path, {}).private
+
+
 # ---- scratch folders ----
+def test_a_folder_that_was_never_claimed(tmp_path: Path) -> None:
+    """Its process may be about to claim it; after an hour it was killed before it could."""
+    new = tmp_path / "new-1234"
+    new.mkdir()
+    assert not abandoned(new)
+    os.utime(new, (0, 0))
+    assert abandoned(new)
+    (new / "file").touch()
+    os.utime(new, (0, 0))
+    assert not abandoned(new)
+
+
 def test_a_scratch_folder_is_for_a_while(places: Places) -> None:
     """It is new, empty, private, and gone after the `with`, also after an error."""
 

@@ -382,10 +382,19 @@ def test_a_dry_run_starts_nothing(here: Session, said: list[str]) -> None:
 
 
 def test_a_damaged_record_is_told(here: Session) -> None:
-    """No entry is None; an entry without its record, or with a broken one, names the folder to delete."""
+    """No entry is None, as one that its digests tell is damaged; of an earlier evalkit's, which has none, one without
+    its record, or with a broken one, names the folder to delete.
+    """
     assert agent_record(here, "ab" * 32) is None
     record = play(here, Fake())
     path = here.store.path("agent", record.key) / "agent.json"
+    whole = path.read_bytes()
+    path.write_text("{")
+    assert agent_record(here, record.key) is None
+    assert not here.store.has("agent", record.key)
+    path.parent.mkdir()
+    path.write_bytes(whole)
+    assert record == agent_record(here, record.key)
     path.write_text("{")
     with pytest.raises(HarnessError, match="a kept agent run is damaged") as raised:
         agent_record(here, record.key)
