@@ -23,6 +23,7 @@ COMMANDS = {
     "fmt": ("fmt", "write case files in their canonical form"),
     "show": ("show", "print a compiled case, every value with where it comes from"),
     "explain": ("explain", "what an error or a warning means, with an example"),
+    "choices": ("choices", "the choices of a run, what they are set to and where"),
     "init": ("init", "start a project of your own"),
     "new": ("new", "start a case, from a commented file"),
     "list": ("list", "the cases of a project, or a suite's catalogue in Markdown"),
