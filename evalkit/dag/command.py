@@ -24,7 +24,8 @@ from evalkit.diagnostics.show import show_error
 from evalkit.errors import Exit
 from evalkit.execute.process import end_all
 from evalkit.plan.trials import Trial
-from evalkit.report.table import Row, print_table
+from evalkit.report.row import failed_row, row_of
+from evalkit.report.table import print_table
 
 __all__ = ["Run"]
 
@@ -134,12 +135,11 @@ def _report(plan: Plan, trials: Sequence[Trial], reporter: Reporter) -> int:
     for trial in trials:
         failure = plan.graph.failure(trial)
         result = None if failure else plan.graph.result(trial)
-        rows.append(Row(trial.case.unit, trial.subject.shown, trial.number, trial.lane,
-                        plan.session.places.results / trial.id, result,
-                        str(failure).splitlines()[0] if failure else "" if result else "it did not run"))
+        rows.append(row_of(result, trial.id) if result else
+                    failed_row(trial, str(failure).splitlines()[0] if failure else "it did not run"))
     if rows:
         try:
-            print_table(rows, sys.stdout)
+            print_table(rows, sys.stdout, results=str(plan.session.places.results))
             sys.stdout.flush()
         except OSError:  # nobody reads it, or there is no room for it: the verdicts stand
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -147,7 +147,7 @@ def _report(plan: Plan, trials: Sequence[Trial], reporter: Reporter) -> int:
         print("everything was up to date: nothing ran", file=sys.stderr)
     status = _show_failures(plan, reporter)
     if status is None:
-        verdicts = [row.result.status if row.result else "error" for row in rows]
+        verdicts = [row.status for row in rows]
         if "error" in verdicts:
             return Exit.HARNESS
         status = Exit.CASE_FAILED if "fail" in verdicts and not plan.choices.dry else Exit.OK

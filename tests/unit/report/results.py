@@ -12,7 +12,7 @@ from evalkit.plan.trials import AgentTraits, Subject, Trial
 from evalkit.report.result import TrialResult, build_result
 from tests.unit.grade.trees import a_case
 
-__all__ = ["Graded", "a_check", "a_judged", "a_record", "a_result", "an_ending"]
+__all__ = ["Graded", "a_check", "a_judged", "a_record", "a_result", "a_trial", "an_ending"]
 
 MODEL = "anthropic/claude-sonnet-5"
 Graded = tuple[Check | Judge, Grade]
@@ -47,12 +47,17 @@ def a_judged(name: str, score: float | None, *, threshold: int | None = None, ad
     return judge, Grade(name, "judge", verdict, "e0", {"judging": "on"}, 2.0)
 
 
-def a_result(*graded: Graded, name: str = "kanban-board", agent: str = "claude", model: str | None = MODEL,
-             number: int = 1, run: str = "latest", dry: bool = False, ending: Ending | None = None,
-             left_out: tuple[str, ...] = ()) -> TrialResult:
+def a_trial(*graded: Graded, name: str = "kanban-board", agent: str = "claude", model: str | None = MODEL,
+            number: int = 1, run: str = "latest", dry: bool = False) -> Trial:
     checks = tuple(item for item, _ in graded if isinstance(item, Check))
     judges = tuple(item for item, _ in graded if isinstance(item, Judge))
     case = evolve(a_case(), name=name, checks=checks, judges=judges)
     traits = AgentTraits("1", frozenset(), sampled=True, builds=True)
-    trial = Trial(case, Subject(agent, model), traits, number, run, "local", dry)
+    return Trial(case, Subject(agent, model), traits, number, run, "local", dry)
+
+
+def a_result(*graded: Graded, name: str = "kanban-board", agent: str = "claude", model: str | None = MODEL,
+             number: int = 1, run: str = "latest", dry: bool = False, ending: Ending | None = None,
+             left_out: tuple[str, ...] = ()) -> TrialResult:
+    trial = a_trial(*graded, name=name, agent=agent, model=model, number=number, run=run, dry=dry)
     return build_result(trial, a_record(agent, model, ending, left_out), [grade for _, grade in graded], "0.1.0")

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from evalkit.report.result import TrialResult
-from evalkit.report.table import Row, print_table
-from tests.unit.report.results import a_check, a_judged, a_result, an_ending
+from evalkit.report.row import Row, failed_row, row_of
+from evalkit.report.table import print_table
+from tests.unit.report.results import a_check, a_judged, a_result, a_trial, an_ending
 
 
-def row(result: TrialResult | None, *, name: str = "", subject: str = "", failure: str = "") -> Row:
+def row(result: TrialResult) -> Row:
     """The row of a result, as `doit run` makes it."""
-    if result is None:
-        return Row(name or "kanban-board", subject or "claude anthropic/claude-sonnet-5", 1, "local",
-                   Path("results/latest/claude/x/trial-1").absolute(), None, failure)
-    shown = subject or (result.agent if result.model is None else f"{result.agent} {result.model}")
-    place = Path("results", result.run, result.agent, result.case, f"trial-{result.trial}").absolute()
-    return Row(result.case, shown, result.trial, result.lane, place, result)
+    return row_of(result, f"{result.run}/{result.agent}/{result.case}/trial-{result.trial}")
+
+
+def a_failed_row(reason: str, *, status: Literal["error", "not run"] = "error", name: str = "kanban-board",
+                 number: int = 1) -> Row:
+    """The row of a trial that has no result."""
+    return failed_row(a_trial(name=name, number=number), reason, status=status)
 
 
 def table(*rows: Row, width: int | None = None) -> str:
     stream = io.StringIO()
-    print_table(rows, stream, width=width)
+    print_table(rows, stream, width, results=str(Path("results").absolute()))
     return stream.getvalue()
 
 
@@ -79,7 +82,7 @@ kanban-board  fail    ✗✗          -     31  $1.20  4m08s
 
 def test_a_row_without_a_result() -> None:
     """An error has a row of its own and says why there is no result."""
-    assert table(row(None, failure="toolchain `sdk` could not be installed: pip failed (exit status 1)")) == """\
+    assert table(a_failed_row("toolchain `sdk` could not be installed: pip failed (exit status 1)")) == """\
 claude anthropic/claude-sonnet-5, local lane
 case          result  checks  judge  turns  cost  time
 kanban-board  error
@@ -92,31 +95,60 @@ kanban-board: no result: toolchain `sdk` could not be installed: pip failed
 
 
 def test_several_trials() -> None:
-    """Trials are numbered; only what is not as it should be is gone into, and there only the checks in question."""
-    fine = [a_result(a_check("a"), a_check("b"), number=number) for number in (1, 2)]
-    failed = a_result(a_check("a"), a_check("b", "fail", "`b` exited with 1", "error: b"), number=3)
-    hint = a_result(a_check("a"), a_check("hint", "fail", "no", advisory=True, description="a hint"), number=4)
-    assert table(*map(row, [*fine, failed, hint])) == """\
+    """A line for all trials of a unit, how often each check passed, and then the trials in which something is amiss."""
+    fine = [a_result(a_check("a"), a_check("b"), a_judged("j", 8.0 - number), number=number) for number in (1, 2)]
+    failed = a_result(a_check("a"), a_check("b", "fail", "`b` exited with 1", "error: b"), a_judged("j", 5.0), number=3)
+    broken = a_result(a_check("a"), a_check("b", "error", "no `b` here", description="builds"), a_judged("j", 7.0),
+                      number=4)
+    rows = [*map(row, [*fine, failed, broken]), a_failed_row("429 for an hour", number=5),
+            a_failed_row("budget", status="not run", number=6)]
+    assert table(*rows) == """\
 claude anthropic/claude-sonnet-5, local lane
-case          #  result  checks  judge  turns   cost   time
-kanban-board  1  pass    ✓✓          -     31  $1.20  4m08s
-kanban-board  2  pass    ✓✓          -     31  $1.20  4m08s
-kanban-board  3  fail    ✓✗          -     31  $1.20  4m08s
-kanban-board  4  pass    ✓✗          -     31  $1.20  4m08s
+case          result     checks  judge  turns   cost  tokens    time
+kanban-board  2/3        ✓~✓       6.2    124  $4.82    4.8k  16m33s
+              2 error
+              1 not run
+
+kanban-board (claude anthropic/claude-sonnet-5): 2/3 trials passed, 2 in error,
+1 not run (budget)
+  ✓ 4/4  a  pass
+  ~ 2/3  b  (1 in error)
+  ✓ 4/4  j  quality  (mean score 6.2)
 
 kanban-board (claude anthropic/claude-sonnet-5, trial 3): failed: b
   ✗ b  `b` exited with 1
       | error: b
   all evidence: results/latest/claude/kanban-board/trial-3/result.json
 
-kanban-board (claude anthropic/claude-sonnet-5, trial 4): passed 1 of 2 checks,
-1 skipped or advisory
-  ✗ hint  a hint  (advisory)
-      no
+kanban-board (claude anthropic/claude-sonnet-5, trial 4): could not be graded: b
+  ! b  builds
+      no `b` here
   all evidence: results/latest/claude/kanban-board/trial-4/result.json
 
-3 passed, 1 failed
+kanban-board (claude anthropic/claude-sonnet-5, trial 5): no result: 429 for an
+hour
+
+2 passed, 1 failed, 2 in error, 1 not run (budget)
 """
+
+
+def test_several_trials_and_single_ones() -> None:
+    """Each unit has a line; where all is well no more is said, and what is not known of a trial is told by "≥"."""
+    silent = row(a_result(a_check("a"), number=2))._replace(cost=None, turns=None, retries=1)
+    alone = row(a_result(a_check("a", "fail", "no"), a_check("hint", "fail", "no", advisory=True), name="alone"))
+    nop = row(a_result(a_check("a", "skipped"), agent="nop", model=None))
+    got = table(row(a_result(a_check("a"))), silent, alone, nop, nop._replace(trial=2))
+    assert got.partition("\n\nalone")[0] == """\
+claude anthropic/claude-sonnet-5, local lane
+case          result   checks  judge  turns    cost  tokens   time
+kanban-board  2/2      ✓           -    ≥31  ≥$1.20    2.4k  8m16s
+alone         fail     ✗✗          -     31   $1.20    1.2k  4m08s
+
+nop, local lane
+case          result   checks  judge  turns    cost  tokens   time
+kanban-board  2 error  s           -      -       -       -  8m16s"""
+    assert "\nkanban-board (nop): 0/0 trials passed, 2 in error\n  s 0/0  a  (2 skipped)\n" in got
+    assert got.endswith("\n\n2 passed, 1 failed, 2 in error, 1 retry\n")
 
 
 def test_the_self_check_is_said_first_and_last() -> None:
@@ -227,7 +259,7 @@ def test_hostile_words_are_printed_as_they_stand() -> None:
     """Neither escape sequences nor rich's markup or emoji of evidence, names and endings act on the screen."""
     graded = a_check("[bold]", "fail", HOSTILE, f"{HOSTILE}\n[/]", description=HOSTILE)
     result = a_result(graded, ending=an_ending("capped", HOSTILE, notes=(HOSTILE,)), left_out=(f"{HOSTILE}: x",))
-    got = table(row(result, subject=f"claude {HOSTILE}"), row(None, name="other", failure=HOSTILE), width=200)
+    got = table(row(result)._replace(model=HOSTILE), a_failed_row(HOSTILE, name="other"), width=200)
     assert "\x1b" not in got
     assert all(line.isprintable() for line in got.splitlines())
     said = "[red]red[/red] [/] [link=x]y :warning: error\\u202e\\x07"

@@ -1,0 +1,80 @@
+"""Lines on a terminal: how wide a text is, where it is folded, and a few colours.
+
+A text of ASCII is as wide as it is long, and so are the marks of the table; rich, which knows all other characters, is
+imported only where there are some. Lines are folded as rich does it: between words, and within a word that is longer
+than a line.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import IO
+
+__all__ = ["chop", "coloured", "folded", "styled", "terminal_width", "text_width"]
+
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
+_WORD = re.compile(r"\s*\S+\s*")
+_PIPE = 80
+
+
+def text_width(text: str) -> int:
+    """The columns that a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def chop(text: str, width: int) -> list[str]:
+    """A text in pieces of at most so many columns."""
+    if text.isascii():
+        return [text[start : start + width] for start in range(0, len(text), width)]
+    from rich.cells import chop_cells
+
+    return chop_cells(text, width)
+
+
+def folded(text: str, width: int) -> list[str]:
+    """A text as lines of at most so many columns, without blanks at their ends."""
+    if text_width(text) <= width:
+        return [text.rstrip()]
+    breaks, used = [0], 0
+    for match in _WORD.finditer(text):
+        start, word = match.start(), match[0]
+        size = text_width(word.rstrip())
+        if size <= width - used:
+            used += text_width(word)
+        elif size > width:
+            for piece in chop(word, width):
+                breaks.append(start)
+                start += len(piece)
+                used = text_width(piece)
+        else:
+            breaks.append(start)
+            used = text_width(word)
+    ends = [*breaks[1:], len(text)]
+    return [text[start:end].rstrip() for start, end in zip(breaks, ends, strict=True) if end > start]
+
+
+def terminal_width(stream: IO[str]) -> int:
+    """The columns of a terminal; 80 where there is none, or where it does not say."""
+    if not stream.isatty():
+        return _PIPE
+    said = os.environ.get("COLUMNS", "")
+    try:
+        return int(said) if said.isdigit() and int(said) else os.get_terminal_size(stream.fileno()).columns or _PIPE
+    except OSError:
+        return _PIPE
+
+
+def coloured(stream: IO[str]) -> bool:
+    """Whether colours are wanted: on a terminal that can show them, unless NO_COLOR is set."""
+    return (stream.isatty() and not os.environ.get("NO_COLOR")
+            and os.environ.get("TERM", "").lower() not in ("dumb", "unknown"))
+
+
+def styled(text: str, style: str) -> str:
+    """A text in bold, dim, red, green or yellow; as it is where the style is ""."""
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and text else text
