@@ -30,7 +30,8 @@ from attrs import frozen
 
 from evalkit.errors import HarnessError
 
-__all__ = ["MAX_BYTES", "MAX_ENTRIES", "Manifest", "pack", "read_files", "unpack"]
+__all__ = ["MAX_BYTES", "MAX_ENTRIES", "MAX_FILE", "MAX_NAME", "Manifest", "entries", "entry_digest", "pack",
+           "read_files", "unpack"]
 
 MAX_ENTRIES = 20_000
 MAX_BYTES = 512 * 1024 * 1024
@@ -196,7 +197,7 @@ class _Packer:
         member = tarfile.TarInfo(name)
         member.size, member.mode = len(data), 0o755 if executable else 0o644
         self.tar.addfile(member, io.BytesIO(data))
-        self.files[name] = _digest(b"program" if executable else b"file", data)
+        self.files[name] = entry_digest(b"program" if executable else b"file", data)
 
     def write_links(self) -> None:
         """Write the links that stay inside, among those that do."""
@@ -211,7 +212,7 @@ class _Packer:
             member = tarfile.TarInfo(name)
             member.type, member.linkname = tarfile.SYMTYPE, target
             self.tar.addfile(member)
-            self.files[name] = _digest(b"link", target.encode())
+            self.files[name] = entry_digest(b"link", target.encode())
         self.files = dict(sorted(self.files.items()))
 
 
@@ -238,7 +239,8 @@ def _open_folder(path: Path | str, parent: int | None) -> int:
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
 
 
-def _digest(kind: bytes, data: bytes) -> str:
+def entry_digest(kind: bytes, data: bytes) -> str:
+    """What a manifest says of an entry. kind: file, program or link (its data are its target's name)."""
     return hashlib.sha256(kind + b"\0" + data).hexdigest()
 
 
@@ -334,6 +336,17 @@ def read_files(archive: Path, names: Iterable[str], *, largest: int) -> dict[str
                 file = tar.extractfile(member) if member.size <= largest else None
                 found[member.name] = file.read() if file is not None else None
     return found
+
+
+def entries(archive: Path) -> Iterator[tuple[str, bytes, bytes]]:
+    """All that an archive holds but its folders: name, kind (file, program or link) and data. Raises HarnessError."""
+    with _opened(archive, "read") as tar:
+        for member in tar:
+            if member.issym():
+                yield member.name, b"link", member.linkname.encode()
+            elif member.isreg():
+                file = tar.extractfile(member)
+                yield member.name, b"program" if member.mode & stat.S_IXUSR else b"file", file.read() if file else b""
 
 
 @contextmanager
