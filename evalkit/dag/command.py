@@ -16,15 +16,18 @@ from doit.exceptions import InvalidCommand, InvalidDodoFile, InvalidTask
 from doit.task import Stream
 
 from evalkit.dag.announce import announcement
-from evalkit.dag.engine import alone, run_tasks
+from evalkit.dag.engine import pools_of, run_tasks
 from evalkit.dag.loader import Loader
+from evalkit.dag.lock import alone
 from evalkit.dag.plan import Plan
 from evalkit.dag.progress import Reporter
+from evalkit.dag.tasks import name_of
+from evalkit.dag.trial_tasks import TrialTasks
 from evalkit.diagnostics.show import show_error
 from evalkit.errors import Exit
+from evalkit.execute.budget import BudgetReached
 from evalkit.execute.process import end_all
-from evalkit.plan.trials import Trial
-from evalkit.report.row import failed_row, row_of
+from evalkit.report.row import failed_row
 from evalkit.report.table import print_table
 
 __all__ = ["Run"]
@@ -78,13 +81,21 @@ class Run(DoitRun):  # type: ignore[misc]
             return self._help(plan)
         selected = list(self.sel_tasks)
         trials = _selected_trials(plan, selected)
+        tasks = {task.name: task for task in self.task_list}
         if trials:
-            selected.append(plan.graph.report_on(plan.run, trials))
-        with alone(plan.session):
-            if told := announcement(plan, trials):
+            selected.append(plan.report([tasks.trial for tasks in trials]))
+            tasks[selected[-1]] = plan.graph.tasks[selected[-1]]
+        progress = self.loader.progress
+        with alone(plan.session.places.state):
+            if told := announcement(plan, [tasks.trial for tasks in trials]):
                 print(told, file=sys.stderr)
-            reporter = run_tasks(self.task_list, selected, self.dep_manager, self.loader.progress, always=always,
-                                 single=single, stream=Stream(verbosity, force_verbosity))
+            progress.units([tasks.trial.id for tasks in trials])
+            try:
+                reporter = run_tasks(plan.session, list(tasks.values()), selected, self.dep_manager, progress,
+                                     pools_of(plan.choices), always=always, single=single,
+                                     stream=Stream(verbosity, force_verbosity))
+            finally:
+                progress.close()
             return _report(plan, trials, reporter)
 
     def _help(self, plan: Plan) -> int:
@@ -116,7 +127,7 @@ def _options_first(args: Sequence[str], parser: Any) -> list[str]:
     return [*options, "--", *names]
 
 
-def _selected_trials(plan: Plan, selected: Sequence[str]) -> list[Trial]:
+def _selected_trials(plan: Plan, selected: Sequence[str]) -> list[TrialTasks]:
     """The trials whose results the selection asks for: those of cases, suites and `all`, and of `result:` tasks."""
     wanted: set[str] = set()
     waiting = list(selected)
@@ -126,17 +137,21 @@ def _selected_trials(plan: Plan, selected: Sequence[str]) -> list[Trial]:
             wanted.add(name)
         elif name == "all" or name.startswith(("case:", "suite:")):
             waiting += plan.graph.tasks[name].task_dep
-    return [trial for trials in plan.graph.trials.values() for trial in trials if f"result:{trial.id}" in wanted]
+    return [tasks for trials in plan.graph.trials.values() for tasks in trials
+            if name_of("result", tasks.trial) in wanted]
 
 
-def _report(plan: Plan, trials: Sequence[Trial], reporter: Reporter) -> int:
+def _report(plan: Plan, trials: Sequence[TrialTasks], reporter: Reporter) -> int:
     """Print the table and what went wrong beside the verdicts; the exit status."""
     rows = []
-    for trial in trials:
-        failure = plan.graph.failure(trial)
-        result = None if failure else plan.graph.result(trial)
-        rows.append(row_of(result, trial.id) if result else
-                    failed_row(trial, str(failure).splitlines()[0] if failure else "it did not run"))
+    for tasks in trials:
+        failure = plan.graph.failure(tasks.trial)
+        row = None if failure else tasks.row()
+        if row is None:
+            budget = failure is not None and isinstance(failure.error, BudgetReached)
+            why = "not run (budget)" if budget else str(failure).splitlines()[0] if failure else "it did not run"
+            row = failed_row(tasks.trial, why, status="not run" if budget else "error")
+        rows.append(row)
     if rows:
         try:
             print_table(rows, sys.stdout, results=str(plan.session.places.results))

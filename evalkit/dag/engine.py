@@ -1,27 +1,22 @@
-"""Runs tasks: alone in the project, ending children on a signal, going on after a failure."""
+"""Runs tasks: what is not up to date of a selection and of what it needs, in pools; going on after a failure."""
 
 from __future__ import annotations
 
-import fcntl
-import signal
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from types import FrameType
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from doit.control import TaskControl
 from doit.dependency import Dependency
-from doit.runner import Runner
 from doit.task import Stream, Task
 
 from evalkit.dag.progress import Progress, Reporter
+from evalkit.dag.runner import PoolRunner
 from evalkit.dag.state import StateDB
+from evalkit.execute.process import begin
 from evalkit.execute.session import Session
+from evalkit.plan.choices import Choices
 
-__all__ = ["alone", "open_state", "run_tasks"]
-
-_ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+__all__ = ["open_state", "pools_of", "run_tasks"]
 
 
 def open_state(session: Session) -> Dependency:
@@ -29,66 +24,27 @@ def open_state(session: Session) -> Dependency:
     return Dependency(StateDB, str(session.places.state / "state.db"))
 
 
-def run_tasks(tasks: Sequence[Task], selected: Sequence[str], state: Any, progress: Progress, *, always: bool = False,
-              single: bool = False, stream: Stream | None = None) -> Reporter:
+def pools_of(choices: Choices) -> dict[str, int]:
+    """How many tasks of each kind work at once: builds keep to the cores, what waits for a model waits beside others."""
+    return {"build": choices.jobs, "browser": choices.jobs, "agent": choices.agents, "judge": choices.agents}
+
+
+def run_tasks(session: Session, tasks: Sequence[Task], selected: Sequence[str], state: Any, progress: Progress,
+              pools: Mapping[str, int], *, always: bool = False, single: bool = False,
+              stream: Stream | None = None) -> Reporter:
     """Run what is not up to date of the selected tasks and of what they need; closes the state.
 
-    single: the selected tasks alone. A failure ends nothing but what needs it: one case that cannot be run says nothing
-    of the others.
+    The caller is alone in the project: what killed runs left is cleared away first. single: the selected tasks alone. A
+    failure ends nothing but what needs it: one case that cannot be run says nothing of the others.
     """
+    begin()
+    session.places.sweep()
+    session.store.sweep()
     control = TaskControl(tasks)
     control.process(list(selected))
     if single:
         for name in control.selected_tasks:
             control.tasks[name].task_dep = []
     reporter = Reporter(progress)
-    _Runner(state, reporter, True, always, stream or Stream(0)).run_all(control.task_dispatcher())
+    PoolRunner(state, reporter, pools, always=always, stream=stream).run_all(control.task_dispatcher())
     return reporter
-
-
-class _Runner(Runner):  # type: ignore[misc]
-    """doit's runner, but a failure forgets nothing.
-
-    doit deletes what it knows of a task that failed, and of every task behind it: a mistyped pin would have all checks
-    graded again once it is corrected. What is known is the inputs of the last success; they are as true as before.
-    """
-
-    def _handle_task_error(self, node: Any, base_fail: Any) -> None:
-        forget, self.dep_manager.remove_success = self.dep_manager.remove_success, lambda task: None
-        try:
-            super()._handle_task_error(node, base_fail)
-        finally:
-            self.dep_manager.remove_success = forget
-
-
-@contextmanager
-def alone(session: Session) -> Iterator[None]:
-    """One run at a time in a project; what killed runs left is cleared away first.
-
-    A second run waits, and says so. The lock ends with its process. A request to end (also that of a terminal that is
-    closed) is treated as Ctrl-C: else the children, which have sessions of their own, would go on alone.
-    """
-    state = session.places.state
-    state.mkdir(parents=True, exist_ok=True)
-    with (state / "run.lock").open("a") as lock, _ending_as_interrupt():
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print("another run is at work in this project: waiting for it to end", file=sys.stderr)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        session.places.sweep()
-        session.store.sweep()
-        yield
-
-
-@contextmanager
-def _ending_as_interrupt() -> Iterator[None]:
-    def interrupt(signum: int, frame: FrameType | None) -> NoReturn:
-        raise KeyboardInterrupt
-
-    previous = {number: signal.signal(number, interrupt) for number in _ENDING}
-    try:
-        yield
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)

@@ -54,6 +54,7 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
             plan.graph.tell_groups = not cmd.execute_tasks
             plan.build(meant if pos_args else None, named={name.removeprefix("case:") for name in pos_args},
                        strict=bool(pos_args) and cmd.execute_tasks)
+            plan.report([])
             tasks = [*own, *plan.graph.tasks.values()]
             pos_args[:] = expand(pos_args, [task.name for task in tasks],
                                  [target for task in tasks for target in task.targets])

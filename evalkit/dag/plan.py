@@ -8,15 +8,18 @@ from pathlib import Path
 from evalkit.analysis.model import Case, Judge, ModelChoice
 from evalkit.analysis.project import Project, load_project
 from evalkit.dag.progress import Progress
-from evalkit.dag.tasks import Graph, JudgeChoice
+from evalkit.dag.samples import Samples
+from evalkit.dag.tasks import Graph, JudgeChoice, name_of
 from evalkit.diagnostics import did_you_mean
 from evalkit.errors import UserError
 from evalkit.execute.agents import Agents
+from evalkit.execute.budget import Budget
 from evalkit.execute.places import Places
 from evalkit.execute.provider import Endpoint, find_endpoint, missing_key
 from evalkit.execute.session import Session
-from evalkit.plan.choices import Choices, read_choices
+from evalkit.plan.choices import Choices, models_of, read_choices
 from evalkit.plan.trials import Subject, Trial
+from evalkit.report.summary import report_inputs, write_report
 
 __all__ = ["PROOF", "Plan"]
 
@@ -29,22 +32,33 @@ PROOF = "prove"
 class Plan:
     """What a command line comes to: the project, the choices, and the tasks of the cases that it can name."""
 
-    def __init__(self, root: Path, environ: Mapping[str, str], command_line: Mapping[str, str],
-                 progress: Progress) -> None:
+    def __init__(self, root: Path, environ: Mapping[str, str], command_line: Mapping[str, str], progress: Progress, *,
+                 choices: Choices | None = None, project: Project | None = None) -> None:
         self.environ = environ
-        self.choices: Choices = read_choices(command_line, environ, root)
+        self.choices = choices or read_choices(command_line, environ, root)
         self._spoken: Choices = read_choices(command_line, environ, None)
-        self.project: Project = load_project(root, self.choices.cases)
+        self.project = project or load_project(root, self.choices.cases)
         self.endpoint: Endpoint | None = find_endpoint(environ, self.choices.gateway)
-        places = Places.of(root, environ)
+        places = Places.of(root, environ, self.choices.store)
         if places.work.resolve().is_relative_to(root.resolve()):
             raise UserError(f"the work folder {places.work} is inside the project",
                             hint="agents work there, and would find the answers: EVALKIT_WORK=/some/other/folder")
-        self.session = Session(places, environ, progress.say, progress.tick,
+        self.session = Session(places, environ, progress.say, progress.tick, budget=Budget(self.choices.budget),
                                keep_workspaces=self.choices.keep_workspaces, cases=self.choices.cases)
+        progress.clean = self.session.redactor.text
+        progress.logs = self._log_of
         self.agents = Agents(self.endpoint, self.choices.claude)
         judge = JudgeChoice(self._judge_model, self._judge_state(), self.choices.judge == "on", self.endpoint)
-        self.graph = Graph(self.project, self.session, self.agents, judge)
+        samples = Samples(places.state, self.session.store, fresh=self.choices.fresh)
+        self.graph = Graph(self.session, self.agents, judge, samples)
+
+    def _log_of(self, task: str) -> Path | None:
+        """The log of a trial's task: `logs/agent.log`, for a check `logs/<its id>.log`."""
+        kind, _, rest = task.partition(":")
+        trial, _, check = rest.partition(":")
+        if kind not in ("workspace", "agent", "grade", "judge"):
+            return None
+        return self.session.places.results / trial / "logs" / f"{check or kind}.log"
 
     # ---- choices -> subjects and trials ----
     @property
@@ -72,16 +86,16 @@ class Plan:
         own = judge.models[0] if judge.models else None
         return self._model(self._spoken.judge_model or own, case.judge_model, self.choices.judge_model)
 
-    def subject(self, case: Case) -> Subject:
+    def subjects(self, case: Case) -> list[Subject]:
         """Who is measured on a unit. Raises UserError where that cannot be."""
-        subject = self._subject(case)
-        problems = self.agents.of(subject).cannot(case)
+        subjects = self._subjects(case)
+        problems = self.agents.of(subjects[0]).cannot(case)
         if problems:
-            raise UserError(f"`{case.unit}` asks agent `{subject.agent}` for what this evalkit cannot do: "
+            raise UserError(f"`{case.unit}` asks agent `{subjects[0].agent}` for what this evalkit cannot do: "
                             + ", ".join(problems), hint="it compiles and can be checked; agent=oracle plays its answer")
-        return subject
+        return subjects
 
-    def _subject(self, case: Case) -> Subject:
+    def _subjects(self, case: Case) -> list[Subject]:
         agent = self.choices.agent
         if agent == "auto":
             agent = case.agent.name
@@ -92,7 +106,8 @@ class Plan:
         if agent == "claude":
             if self.endpoint is None and not self.choices.dry:
                 raise missing_key("agent=claude")
-            return Subject(agent, self._model(self._spoken.model, case.model, self.choices.model))
+            said = self._model(",".join(self._spoken.model or ()), case.model, ",".join(self.choices.model or ()))
+            return [Subject(agent, model) for model in models_of(said)]
         if agent == "oracle" and case.solution is None:
             raise UserError(f"case `{case.name}` has no reference answer for agent=oracle",
                             hint='add `solution "FOLDER"` to the case')
@@ -102,14 +117,17 @@ class Plan:
                 raise UserError(f"case `{case.name}` has no wrong answer `{name}`",
                                 hint=did_you_mean(name, [wrong.name for wrong in case.wrongs])
                                 or 'it declares none: add `wrong "FOLDER" fails CHECK`')
-        return Subject(agent)
+        return [Subject(agent)]
 
     def trials(self, unit: Case) -> list[Trial]:
-        subject = self.subject(unit)
-        agent = self.agents.of(subject)
-        count = (self.choices.trials or unit.trials or 1) if agent.traits.sampled and not self.choices.dry else 1
-        return [Trial(unit, subject, agent.traits, number, self.run, dry=self.choices.dry)
-                for number in range(1, count + 1)]
+        """The trials of a unit: those of one subject after those of the other. Raises UserError as `subjects` does."""
+        trials = []
+        for subject in self.subjects(unit):
+            traits = self.agents.of(subject).traits
+            count = (self.choices.trials or unit.trials or 1) if traits.sampled and not self.choices.dry else 1
+            trials += [Trial(unit, subject, traits, number, self.run, dry=self.choices.dry)
+                       for number in range(1, count + 1)]
+        return trials
 
     # ---- choices -> units ----
     def meant(self, units: Sequence[Case]) -> list[Case]:
@@ -143,7 +161,8 @@ class Plan:
         chosen), that is an error.
         """
         built = []
-        cases = {name: units for name, units in self.project.units.items() if meant is None or name in meant}
+        names = self.project.units if meant is None else [name for name in self.project.units if name in set(meant)]
+        cases = {name: self.project.units[name] for name in names}
         if strict:
             self._check_names(cases.values())
         for name, units in cases.items():
@@ -158,8 +177,24 @@ class Plan:
                         raise
             if able:
                 self.graph.add_case(name, able, chosen)
-                built.append(units[0])
-        self.graph.add_groups(built, self.run)
+                built.append(name)
+        self._add_suites(built)
+
+    def _add_suites(self, built: Collection[str]) -> None:
+        suites = self.project.suites
+        self.graph.add_suites({name: (suite.about, [case for case in built if self._suite_of(case) == name])
+                               for name, suite in suites.items()})
+
+    def _suite_of(self, case: str) -> str:
+        return self.project.units[case][0].suite.name
+
+    def report(self, trials: Sequence[Trial], run: str | None = None) -> str:
+        """Add the task that sums up a run, after the results of these trials; its name."""
+        run = run or self.run
+        folder = self.session.places.results / run
+        return self.graph.add_report(run, lambda: write_report(folder, run),
+                                     now=lambda: report_inputs(folder),
+                                     after=[name_of("result", trial) for trial in trials])
 
     def build_proof(self, names: Iterable[str]) -> None:
         """Make the tasks that prove cases: the reference answer, nothing, and every wrong answer, without a judge."""
@@ -168,8 +203,8 @@ class Plan:
             units = self.project.units[name]
             self.graph.add_case(name, [(unit, self._known_answers(unit)) for unit in units],
                                 [unit.unit for unit in units])
-            built.append(units[0])
-        self.graph.add_groups(built, PROOF)
+            built.append(name)
+        self._add_suites(built)
 
     def _known_answers(self, unit: Case) -> list[Trial]:
         agents = [*(["oracle"] if unit.solution else []), "nop", *(f"wrong:{wrong.name}" for wrong in unit.wrongs)]

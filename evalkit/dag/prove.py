@@ -12,7 +12,8 @@ from pathlib import Path
 from attrs import frozen
 
 from evalkit.analysis.model import Case
-from evalkit.dag.engine import alone, open_state, run_tasks
+from evalkit.dag.engine import open_state, pools_of, run_tasks
+from evalkit.dag.lock import alone
 from evalkit.dag.plan import PROOF, Plan
 from evalkit.dag.progress import Progress
 from evalkit.report.result import TrialResult
@@ -40,10 +41,15 @@ def prove(root: Path, environ: Mapping[str, str], cases: Sequence[str] | None, p
     plan = Plan(root, environ, {"judge": "off"}, progress)
     names = [name for name in plan.project.units if cases is None or name in cases]
     plan.build_proof(names)
-    trials = [trial for of_unit in plan.graph.trials.values() for trial in of_unit]
-    with alone(plan.session):
-        selected = [*(f"case:{name}" for name in names), plan.graph.report_on(PROOF, trials)]
-        run_tasks(list(plan.graph.tasks.values()), selected, open_state(plan.session), progress)
+    trials = [tasks.trial for of_unit in plan.graph.trials.values() for tasks in of_unit]
+    with alone(plan.session.places.state):
+        selected = [*(f"case:{name}" for name in names), plan.report(trials, PROOF)]
+        progress.units([trial.id for trial in trials])
+        try:
+            run_tasks(plan.session, list(plan.graph.tasks.values()), selected, open_state(plan.session), progress,
+                      pools_of(plan.choices))
+        finally:
+            progress.close()
     return [_proof(plan, unit) for name in names for unit in plan.project.units[name]]
 
 
@@ -51,8 +57,9 @@ def _proof(plan: Plan, case: Case) -> Proof:
     trials = plan.graph.trials[case.unit]
     broken: list[str] = []
     results: dict[str, TrialResult] = {}
-    for trial in trials:
-        failure, result = plan.graph.failure(trial), plan.graph.result(trial)
+    for tasks in trials:
+        trial = tasks.trial
+        failure, result = plan.graph.failure(trial), tasks.result()
         if failure is not None or result is None:
             broken.append(str(failure).splitlines()[0] if failure else f"{trial.subject.agent} did not run")
             continue

@@ -2,12 +2,16 @@
 
 doit's own backends write when the run closes: after a kill they know nothing of what ran. `deps:` is the last thing
 that doit sets for a finished task (Dependency.save_success), always on the main thread: then the task is committed.
+
+Beside the tasks it holds what has settled (settled.py): records of cases that were found up to date as a whole.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,13 @@ __all__ = ["StateDB"]
 
 _BUSY = 30_000
 """Milliseconds to wait for another run's commit."""
+_CONTEXTS = 16
+"""Contexts under which settled records of one name are kept: the latest."""
+_TABLES = """
+create table if not exists task (id text primary key, data text not null);
+create table if not exists settled (name text, context text, at integer not null, data blob not null,
+                                    primary key (name, context)) without rowid;
+"""
 
 
 class BadState(DatabaseException, InvalidDodoFile):  # type: ignore[misc]
@@ -43,7 +54,7 @@ def _open(name: str) -> sqlite3.Connection:
             if connection.execute("pragma journal_mode").fetchone() != ("wal",):
                 connection.execute("pragma journal_mode = wal")
             connection.execute("pragma synchronous = normal")
-            connection.execute("create table if not exists task (id text primary key, data text not null)")
+            connection.executescript(_TABLES)
             return connection
         except sqlite3.OperationalError as error:
             connection.close()
@@ -79,6 +90,8 @@ class StateDB:
         """Set a value of a task; the task is written when its `deps:` are set."""
         self._task(task_id)[dependency] = value
         self._dirty.add(task_id)
+        if dependency == "ignore:":
+            self.unsettle()
         if dependency == "deps:":
             self._write()
 
@@ -87,22 +100,57 @@ class StateDB:
         return bool(self._task(task_id))
 
     def remove(self, task_id: str) -> None:
-        """Forget a task."""
+        """Forget a task. What has settled was told by tasks: all of it is looked at anew."""
         self._cache[task_id] = {}
         self._dirty.discard(task_id)
-        self._connection.execute("delete from task where id = ?", (task_id,))
+        with self._writing():
+            self._connection.execute("delete from task where id = ?", (task_id,))
+            self._connection.execute("delete from settled")
 
     def remove_all(self) -> None:
         """Forget every task."""
         self._cache.clear()
         self._dirty.clear()
-        self._connection.execute("delete from task")
+        with self._writing():
+            self._connection.execute("delete from task")
+            self._connection.execute("delete from settled")
 
     def dump(self) -> None:
         """Write what is left and close."""
-        self._write()
-        self._connection.close()
+        try:
+            if self._dirty:
+                self._write()
+        finally:
+            self._connection.close()
 
+    # ---- what has settled ----
+    def settled(self, context: str, names: Collection[str]) -> dict[str, bytes]:
+        """The records of these names under a context."""
+        if len(names) > 100:  # one look at all of them
+            rows = self._connection.execute("select name, data from settled where context = ?", (context,))
+        else:
+            rows = self._connection.execute(
+                f"select name, data from settled where context = ? and name in ({', '.join('?' * len(names))})",
+                (context, *names))
+        return dict(rows.fetchall())
+
+    def settle(self, context: str, records: Mapping[str, bytes]) -> None:
+        """Keep records; of each name only those of the latest contexts."""
+        now = time.time_ns()
+        with self._writing():
+            self._connection.executemany("insert or replace into settled values (?, ?, ?, ?)",
+                                         [(name, context, now, data) for name, data in records.items()])
+            self._connection.executemany(
+                "delete from settled where name = ? and context not in "
+                f"(select context from settled where name = ? order by at desc limit {_CONTEXTS})",
+                [(name, name) for name in records])
+
+    def unsettle(self) -> None:
+        """Forget all that has settled."""
+        with self._writing():
+            self._connection.execute("delete from settled")
+
+    # ---- sqlite ----
     def _task(self, task_id: str) -> dict[str, Any]:
         if task_id not in self._cache:
             row = self._connection.execute("select data from task where id = ?", (task_id,)).fetchone()
@@ -111,7 +159,19 @@ class StateDB:
 
     def _write(self) -> None:
         rows = [(task_id, self.codec.encode(self._cache[task_id])) for task_id in self._dirty]
-        self._connection.execute("begin immediate")
-        self._connection.executemany("insert or replace into task values (?, ?)", rows)
-        self._connection.execute("commit")
+        with self._writing():
+            self._connection.executemany("insert or replace into task values (?, ?)", rows)
         self._dirty.clear()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A transaction: whole or not at all, also where Ctrl-C comes in the midst of it."""
+        try:
+            self._connection.execute("begin immediate")
+            yield
+            self._connection.execute("commit")
+        except sqlite3.Error as error:
+            raise BadState(self.name, error) from error
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("rollback")

@@ -1,57 +1,41 @@
-"""Trials -> doit tasks.
+"""Cases and trials -> doit tasks: the groups that people name, and what trials share.
 
     toolchain:NAME -> template:SUITE.PROFILE -> workspace:TRIAL -> agent:TRIAL -> grade:TRIAL:CHECK -> result:TRIAL
                                                                              -> judge:TRIAL:ID   ->
     result:TRIAL -> case:CASE -> suite:SUITE, all; and every selected result -> report:RUN
 
-Every task's status comes from its inputs (plan/keys.py). Actions return values, never False: a failing grade is data.
+Every task's status comes from its inputs (plan/keys.py), which are taken once in a run, when they are first asked for:
+all tasks of a run see one state of the project, and an edit meanwhile is a change the next time. Actions return values,
+never False: a failing grade is data. The tasks of a trial are made by trial_tasks.py.
 """
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from attrs import define, evolve, field
+from attrs import define, field
 from doit.exceptions import TaskError, TaskFailed
 from doit.task import Task
 
-from evalkit import __version__
-from evalkit.analysis.model import Case, Check, Judge, Setup, Toolchain
-from evalkit.analysis.project import Project
+from evalkit.analysis.model import Case, Judge, Setup, Toolchain
+from evalkit.dag.samples import Samples
 from evalkit.dag.uptodate import GroupUpToDate, UpToDate
 from evalkit.digest import digest
-from evalkit.errors import EvalkitError, HarnessError
-from evalkit.execute.agents import Agent, Agents
-from evalkit.execute.outcome import AgentRecord
+from evalkit.errors import EvalkitError
+from evalkit.execute.agents import Agents
 from evalkit.execute.session import Session
-from evalkit.execute.stages import TRANSCRIPT, TREE, agent_record, make_template, make_workspace, run_agent
+from evalkit.execute.stages import make_template
 from evalkit.execute.toolchain import find_installed, install
-from evalkit.grade.final_tree import FinalTree
-from evalkit.grade.grader import grade_check, grader_version
-from evalkit.grade.judge import VERSION as JUDGE_VERSION
-from evalkit.grade.judge import grade_judge
-from evalkit.grade.verdict import Grade
-from evalkit.plan.keys import (
-    Inputs,
-    agent_inputs,
-    grade_inputs,
-    judge_inputs,
-    template_inputs,
-    toolchain_inputs,
-    workspace_inputs,
-)
+from evalkit.plan.keys import Inputs, template_inputs, toolchain_inputs
 from evalkit.plan.trials import Trial
-from evalkit.records import read_record, write_record
-from evalkit.report.result import TrialResult, build_result
-from evalkit.report.summary import report_inputs, write_report
 
-__all__ = ["Failure", "Graph", "JudgeChoice"]
+if TYPE_CHECKING:
+    from evalkit.dag.trial_tasks import TrialTasks
 
-KEPT = ((TRANSCRIPT, TRANSCRIPT), (TREE, "workspace.tar.zst"))
-"""Files of an agent run in the store, and what they are called in the results."""
+__all__ = ["Failure", "Graph", "JudgeChoice", "name_of"]
 
 
 @define
@@ -80,53 +64,62 @@ class Failure:
         return str(self.error) if self.error is not None else self.bug
 
 
+def name_of(kind: str, trial: Trial, check: str = "") -> str:
+    """A task's name."""
+    return f"{kind}:{trial.id}:{check}" if check else f"{kind}:{trial.id}"
+
+
 @define
 class Graph:
-    """Builds the tasks of a selection, and keeps what they came to for the table."""
+    """Builds the tasks of a selection, and keeps what could not do its work for the table.
 
-    project: Project
+    trials: by their units, with their tasks. tell_groups: whether a case's or a suite's status is that of its parts: for listings, not
+    for runs. read: the paths of the project whose contents decided, by unit.
+    """
+
     session: Session
     agents: Agents
     judge: JudgeChoice
-    tasks: dict[str, Task] = field(factory=dict)
-    trials: dict[str, list[Trial]] = field(factory=dict)
-    failures: dict[str, Failure] = field(factory=dict)
+    samples: Samples
     tell_groups: bool = False
-    """Whether a case's or a suite's status is that of its parts: for listings, not for runs."""
+    tasks: dict[str, Task] = field(factory=dict)
+    trials: dict[str, list[TrialTasks]] = field(factory=dict)
+    failures: dict[str, Failure] = field(factory=dict)
+    read: dict[str, set[str]] = field(factory=dict)
+    _contents: dict[str, str] = field(factory=dict)
     _templates: dict[str, str] = field(factory=dict)
-    _records: dict[str, AgentRecord] = field(factory=dict)
+    _needed: dict[str, list[Callable[[], bool]]] = field(factory=dict)
 
     # ---- levels ----
     def add_case(self, name: str, units: Sequence[tuple[Case, Sequence[Trial]]], meant: Sequence[str]) -> None:
         """The tasks of a case: a result per trial of each unit, a group a unit, and the case: the units meant."""
+        from evalkit.dag.trial_tasks import TrialTasks
+
         chosen: list[str] = []
         for unit, trials in units:
-            results = [self._trial(trial) for trial in trials]
-            self.trials[unit.unit] = list(trials)
+            made = self.trials[unit.unit] = [TrialTasks(self, trial, self.agents.of(trial.subject)) for trial in trials]
+            results = [tasks.add() for tasks in made]
             if unit.unit != name:
                 self._group(f"case:{unit.unit}", results, unit.about, part_of=f"case:{name}")
             if unit.unit in meant:
                 chosen += results
         self._group(f"case:{name}", chosen, units[0][0].about)
 
-    def add_groups(self, cases: Iterable[Case], run: str) -> None:
-        """The suites, `all`, and the report of the run. (`report_on` says after which results the report is made.)"""
-        cases = list(cases)
-        for suite in self.project.suites.values():
-            names = [f"case:{case.name}" for case in cases if case.suite.name == suite.name]
-            if names:
-                self._group(f"suite:{suite.name}", names, suite.about)
-        self._group("all", [f"case:{case.name}" for case in cases], "every case of every suite")
-        folder = self.session.places.results / run
-        self._add(f"report:{run}", lambda: write_report(folder, run), now=lambda: report_inputs(folder),
-                  present=lambda _: (folder / "summary.json").is_file(),
-                  doc=f"the summary of the run `{run}`", targets=[folder / "summary.json"], after=(), part_of="report")
+    def add_suites(self, suites: Mapping[str, tuple[str, Sequence[str]]]) -> None:
+        """The suites (by name: what it is about, and the names of its cases that were added), and `all`."""
+        names = []
+        for suite, (about, cases) in suites.items():
+            if cases:
+                self._group(f"suite:{suite}", [f"case:{name}" for name in cases], about)
+                names += [f"case:{name}" for name in cases]
+        self._group("all", names, "every case of every suite")
 
-    def report_on(self, run: str, trials: Iterable[Trial]) -> str:
-        """The report's task, to be made after the results of these trials."""
-        name = f"report:{run}"
-        self.tasks[name].task_dep = [f"result:{trial.id}" for trial in trials]
-        return name
+    def add_report(self, run: str, make: Callable[[], dict[str, Any] | None], *, now: Callable[[], Inputs],
+                   after: Iterable[str] = ()) -> str:
+        """The task that sums up a run."""
+        summary = self.session.places.results / run / "summary.json"
+        return self.add(f"report:{run}", make, now=now, doc=f"the summary of the run `{run}`", targets=[summary],
+                        after=list(after), part_of="report")
 
     def _group(self, name: str, parts: Sequence[str], doc: str, part_of: str | None = None) -> None:
         self.tasks[name] = Task(name, None, task_dep=list(parts), doc=_one_line(doc), has_subtask=True,
@@ -146,10 +139,12 @@ class Graph:
             waiting += [part for part in self.tasks[name].task_dep
                         if part.startswith(("case:", "result:", "grade:", "judge:"))]
 
-    # ---- tasks ----
-    def _add(self, name: str, action: Callable[[], dict[str, Any] | None], *, now: Callable[[], Inputs], doc: str,
-             after: Sequence[str], part_of: str, present: Callable[[Inputs], bool] = lambda _: True,
-             targets: Sequence[Path] = ()) -> str:
+    # ---- one task ----
+    def add(self, name: str, action: Callable[[], dict[str, Any] | None], *, now: Callable[[], Inputs], doc: str,
+            after: Sequence[str], part_of: str, present: Callable[[Inputs], bool] = lambda _: True,
+            targets: Sequence[Path] = (), pool: str | None = None) -> str:
+        """Add a task. now, present: see UpToDate. pool: where it works; None is for what takes no time."""
+
         def guarded() -> dict[str, Any] | TaskFailed | TaskError | None:
             try:
                 return action() or {}
@@ -165,190 +160,79 @@ class Graph:
 
         self.tasks[name] = Task(
             name, [guarded], task_dep=list(dict.fromkeys(after)), uptodate=[UpToDate(now, present)],
-            targets=[str(path) for path in targets], clean=True, subtask_of=part_of,
-            doc=_one_line(doc), verbosity=0, io={"capture": False})
+            targets=[str(path) for path in targets], clean=True, subtask_of=part_of, doc=_one_line(doc),
+            verbosity=0, io={"capture": False}, meta={"pool": pool} if pool else None)
         return name
 
-    def _toolchain(self, toolchain: Toolchain) -> str:
+    # ---- what is read ----
+    def contents_for(self, unit: str) -> Callable[[str], str]:
+        """The digests of files and folders of the project, each looked at once in a run; notes that the unit read it."""
+        noted = self.read.setdefault(unit, set())
+
+        def contents(path: str) -> str:
+            noted.add(path)
+            found = self._contents.get(path)
+            if found is None:
+                found = self._contents[path] = self.session.contents(path)
+            return found
+
+        return contents
+
+    def kept(self, kind: str, key: str) -> bool:
+        """Whether the store has an entry, whole."""
+        return self.session.store.open(kind, key) is not None
+
+    # ---- what trials share ----
+    def toolchain(self, toolchain: Toolchain) -> str:
+        """The task that installs a toolchain."""
         name = f"toolchain:{toolchain.name}"
         if name in self.tasks:
             return name
-        session, cache = self.session, self.session.places.cache
-        return self._add(
-            name, lambda: {"versions": install(cache, toolchain, session.environ, session.say).versions},
-            now=lambda: toolchain_inputs(toolchain), present=lambda _: find_installed(cache, toolchain) is not None,
-            doc=f"installs {', '.join((*toolchain.npm, *toolchain.pip))}", after=(), part_of="toolchain")
+        session, cache_folder = self.session, self.session.places.cache
+        return self.add(
+            name, lambda: {"versions": install(cache_folder, toolchain, session.environ, session.say).versions},
+            now=lambda: toolchain_inputs(toolchain), present=lambda _: self.installed(toolchain) is not None,
+            doc=f"installs {', '.join((*toolchain.npm, *toolchain.pip))}", after=(), part_of="toolchain", pool="build")
 
-    def _setup_toolchains(self, setup: Setup) -> list[str]:
-        return [self._toolchain(toolchain) for toolchain in setup.toolchains]
+    def installed(self, toolchain: Toolchain) -> Any:
+        """The toolchain on this machine, or None."""
+        return find_installed(self.session.places.cache, toolchain)
 
-    def _kept(self, kind: str) -> Callable[[Inputs], bool]:
-        return lambda inputs: self.session.store.has(kind, digest(inputs))
+    def toolchains(self, setup: Setup) -> list[str]:
+        return [self.toolchain(toolchain) for toolchain in setup.toolchains]
 
-    def _template(self, case: Case) -> str:
+    def template(self, case: Case, needed: Callable[[], bool]) -> str:
+        """The task that scaffolds. needed: whether the workspace that asks for it has yet to be made."""
         setup, session = case.setup, self.session
-
-        def now() -> Inputs:
-            return template_inputs(setup, session.contents)
-
         wanted = digest([setup.scaffold, setup.caches, setup.toolchains])
         label = f"template:{case.suite.name}.{case.profile or case.name}"
         name = self._templates.setdefault(wanted, label if label not in self.tasks else f"{label}-{wanted[:6]}")
+        self._needed.setdefault(name, []).append(needed)
         if name in self.tasks:
             return name
+        contents = self.contents_for(case.unit)
+        now = cache(lambda: template_inputs(setup, contents))
+
+        def missing() -> bool:
+            return not self.kept("template", digest(now())) and any(asks() for asks in self._needed[name])
 
         def make() -> None:
-            inputs = now()
-            if not self._kept("template")(inputs):
-                make_template(session, setup, inputs=inputs)
+            with session.store.claim("template", digest(now()), waiting=self.waiting):
+                if missing():
+                    make_template(session, setup, inputs=now())
 
-        after = self._setup_toolchains(setup) if setup.scaffold.command else []
-        return self._add(name, make, now=now, present=self._kept("template"), part_of="template", after=after,
-                         doc="scaffolds the tree that every workspace of the profile starts from")
+        after = self.toolchains(setup) if setup.scaffold.command else []
+        return self.add(name, make, now=now, present=lambda _: not missing(), part_of="template", after=after,
+                        doc="scaffolds the tree that every workspace of the profile starts from", pool="build")
 
-    def _workspace(self, trial: Trial) -> str:
-        setup, session = trial.case.setup, self.session
-
-        def now() -> Inputs:
-            return workspace_inputs(setup, session.contents)
-
-        def make() -> None:
-            inputs = now()
-            if not self._kept("workspace")(inputs):
-                make_workspace(session, setup, inputs=inputs)
-
-        after = [self._template(trial.case)]
-        if any(skill.command for skill in setup.skills):
-            after += self._setup_toolchains(setup)
-        return self._add(f"workspace:{trial.id}", make, now=now, present=self._kept("workspace"), after=after,
-                         doc="the template with the starter and the skills", part_of="workspace")
-
-    def _agent(self, trial: Trial, agent: Agent) -> str:
-        session = self.session
-
-        def now() -> Inputs:
-            return agent_inputs(trial, session.contents)
-
-        def work() -> None:
-            inputs = now()
-            if not self._kept("agent")(inputs):
-                run_agent(session, trial, agent, inputs=inputs)
-
-        after = [self._workspace(trial)]
-        if agent.toolchain is not None:
-            after.append(self._toolchain(agent.toolchain))
-        if agent.traits.builds:
-            after += self._setup_toolchains(trial.case.setup)
-        return self._add(f"agent:{trial.id}", work, now=now, present=self._kept("agent"), after=after,
-                         doc=f"{trial.subject.shown} at work", part_of="agent")
-
-    def _record(self, trial: Trial) -> AgentRecord:
-        """The kept agent run of a trial. Raises HarnessError where there is none (its task makes it)."""
-        key = digest(agent_inputs(trial, self.session.contents))
-        if key not in self._records:
-            record = agent_record(self.session, key)
-            if record is None:
-                raise HarnessError("the agent has not run yet")
-            self._records[key] = record
-        return self._records[key]
-
-    def _tree(self, trial: Trial) -> FinalTree:
-        record = self._record(trial)
-        return FinalTree(self.session, record.key, record.tree)
-
-    def _grade(self, trial: Trial, check: Check, after: str) -> str:
-        case, session = trial.case, self.session
-        place = session.places.results / trial.id / "grades" / f"{check.id}.json"
-
-        def now() -> Inputs:
-            return grade_inputs(case, check, self._record(trial).tree.files, grader_version(check.spec), trial.lane,
-                                session.contents)
-
-        def work() -> dict[str, Any]:
-            grade = grade_check(case, check, self._tree(trial), now(), trial.lane)
-            write_record(place, grade)
-            return {"status": grade.verdict.status, "summary": grade.verdict.summary}
-
-        return self._add(f"grade:{trial.id}:{check.id}", work, now=now, targets=[place], present=_whole(place, Grade),
-                         after=[after, *self._setup_toolchains(case.setup)],
-                         doc=check.description or check.kind, part_of=f"result:{trial.id}")
-
-    def _judge(self, trial: Trial, judge: Judge, after: str) -> str:
-        case, session, choice = trial.case, self.session, self.judge
-        place = session.places.results / trial.id / "judge" / f"{judge.id}.json"
-        model = choice.model(case, judge)
-        state = choice.state
-        if state == "on" and not choice.asked and trial.subject.model is None:
-            state = "a known answer is judged only with judge=on"
-
-        def now() -> Inputs:
-            return judge_inputs(case, judge, self._record(trial).tree.files, model, JUDGE_VERSION, state)
-
-        def work() -> dict[str, Any]:
-            inputs = now()
-            grade = grade_judge(case, judge, self._tree(trial), inputs, digest(inputs), state=state,
-                                model=model, endpoint=choice.endpoint)
-            write_record(place, grade)
-            return {"status": grade.verdict.status, "summary": grade.verdict.summary}
-
-        return self._add(f"judge:{trial.id}:{judge.id}", work, now=now, targets=[place], after=[after],
-                         present=_whole(place, Grade),
-                         doc=judge.title or "judge", part_of=f"result:{trial.id}")
-
-    def _trial(self, trial: Trial) -> str:
-        case, session = trial.case, self.session
-        folder = session.places.results / trial.id
-        agent_task = self._agent(trial, self.agents.of(trial.subject))
-        parts = [self._grade(trial, check, agent_task) for check in case.checks]
-        parts += [self._judge(trial, judge, agent_task) for judge in case.judges]
-
-        def grades() -> list[Grade]:
-            return ([read_record(folder / "grades" / f"{check.id}.json", Grade) for check in case.checks]
-                    + [read_record(folder / "judge" / f"{judge.id}.json", Grade) for judge in case.judges])
-
-        def now() -> Inputs:
-            record = self._record(trial)
-            try:
-                verdicts = {f"verdict of {grade.check}": digest([grade.key, evolve(grade, seconds=0.0)])
-                            for grade in grades()}
-            except FileNotFoundError:
-                raise HarnessError("its checks have not been graded yet") from None
-            judged: list[Check | Judge] = [*case.checks, *case.judges]
-            shown = {f"check {item.id}": digest(item) for item in judged}
-            declared = digest(case.wrongs) if trial.subject.wrong else ""
-            return {"agent run": record.key, "ending": digest(record.ending), "tree": record.tree_digest,
-                    "wrong answers": declared, **verdicts, **shown}
-
-        def work() -> dict[str, Any]:
-            record = self._record(trial)
-            entry = session.store.path("agent", record.key)
-            for source, name in KEPT:
-                if (entry / source).is_file():
-                    shutil.copyfile(entry / source, folder / name)
-            result = build_result(trial, record, grades(), __version__)
-            write_record(folder / "result.json", result)
-            return {"status": "", "verdict": result.status}
-
-        def present(_: Inputs) -> bool:
-            entry = session.store.path("agent", self._record(trial).key)
-            return _whole(folder / "result.json", TrialResult)(_) and all(
-                (folder / name).is_file() for source, name in KEPT if (entry / source).is_file())
-
-        return self._add(f"result:{trial.id}", work, now=now, present=present, targets=[folder / "result.json"],
-                         after=[agent_task, *parts], doc=f"{case.name} by {trial.subject.shown}", part_of="result")
+    def waiting(self) -> None:
+        """Another process, or another task, makes the same entry."""
+        self.session.say("somebody else is making the same: waiting for it")
 
     # ---- what came of it ----
-    def result(self, trial: Trial) -> TrialResult | None:
-        """The trial's result as it is on disk, if it belongs to the agent run that is current."""
-        try:
-            result = read_record(self.session.places.results / trial.id / "result.json", TrialResult)
-            return result if result.agent_key == self._record(trial).key else None
-        except (FileNotFoundError, HarnessError):
-            return None
-
     def failure(self, trial: Trial) -> Failure | None:
         """Why a trial has no result: the first task on its way that could not do its work."""
-        waiting, seen = [f"result:{trial.id}"], set()
+        waiting, seen = [name_of("result", trial)], set()
         while waiting:
             name = waiting.pop()
             if name in self.failures:
@@ -357,19 +241,6 @@ class Graph:
                 seen.add(name)
                 waiting += self.tasks[name].task_dep
         return None
-
-
-def _whole(place: Path, kind: type[Any]) -> Callable[[Inputs], bool]:
-    """Whether a record can be read: a damaged one is made again by its task."""
-
-    def readable(_: Inputs) -> bool:
-        try:
-            read_record(place, kind)
-        except (FileNotFoundError, HarnessError):
-            return False
-        return True
-
-    return readable
 
 
 def _one_line(text: str) -> str:

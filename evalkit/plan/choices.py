@@ -17,7 +17,7 @@ from attrs import Attribute, field, fields, frozen
 from evalkit.diagnostics import did_you_mean
 from evalkit.errors import UserError
 
-__all__ = ["CHOICES", "Choices", "read_choices"]
+__all__ = ["CHOICES", "Choices", "models_of", "read_choices"]
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _RESERVED_RUNS = ("dry", "prove")
@@ -36,6 +36,33 @@ def _positive(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= 1000:
         raise ValueError("a whole number from 1 to 1000")
     return int(text)
+
+
+def _count(text: str) -> int:
+    if not re.fullmatch(r"[0-9]", text):
+        raise ValueError("a whole number from 0 to 9")
+    return int(text)
+
+
+def _dollars(text: str) -> float:
+    if not re.fullmatch(r"\$?[0-9]{1,6}(\.[0-9]{1,4})?", text) or float(text.lstrip("$")) <= 0:
+        raise ValueError("an amount in dollars, such as 5 or 0.50")
+    return float(text.lstrip("$"))
+
+
+def _list(text: str) -> tuple[str, ...]:
+    parts = tuple(part.strip() for part in text.split(","))
+    if not all(parts) or any(char.isspace() for part in parts for char in part):
+        raise ValueError("one word, or several with commas between them")
+    return tuple(dict.fromkeys(parts))
+
+
+def models_of(said: str) -> tuple[str, ...]:
+    """The models of a comma list, wherever it was said. Raises UserError where it is none."""
+    try:
+        return _list(said)
+    except ValueError as error:
+        raise UserError(f"`{said}` names no model", hint=f"a model is {error}") from None
 
 
 def _label(text: str) -> str:
@@ -59,6 +86,16 @@ def _agent(text: str) -> str:
     raise ValueError("one of auto, claude, oracle, nop, wrong:NAME")
 
 
+def _place(text: str) -> str:
+    try:
+        Path(text).expanduser()
+    except RuntimeError:
+        raise ValueError("a folder's path; there is no such user after ~") from None
+    if not text.strip() or "\0" in text:
+        raise ValueError("a folder's path")
+    return text
+
+
 def _word(text: str) -> str:
     if not text or any(char.isspace() for char in text):
         raise ValueError("one word")
@@ -80,7 +117,7 @@ class Choices:
     """What a person chose for a run. None: not chosen, the case decides."""
 
     agent: str = _choice("auto", _agent, "who is measured: auto, claude, oracle, nop, wrong:NAME")
-    model: str | None = _choice(None, _word, "the agent's model (a gateway slug)")
+    model: tuple[str, ...] | None = _choice(None, _list, "the agent's model (a gateway slug); a comma list measures each")
     judge: str = _choice("auto", _one_of("auto", "on", "off"), "auto judges where a key is set; on requires one")
     judge_model: str | None = _choice(None, _word, "the judge's model (a gateway slug)")
     trials: int | None = _choice(None, _positive, "independent samples of each unit (default: the case's, else 1)")
@@ -92,6 +129,19 @@ class Choices:
     claude: str | None = _choice(None, str, "the path of another Claude Code than the pinned one")
     gateway: str | None = _choice(None, _url, "the address of the model API, instead of the provider's own")
     cases: str = _choice("cases", str, "the folder of the case files")
+    store: str | None = _choice(None, _place, "the folder of the store, shared with other checkouts (default: "
+                                ".evalkit/store)")
+    case: tuple[str, ...] | None = _choice(None, _list, "regrade: only cases whose names begin so (a comma list)")
+    check: tuple[str, ...] | None = _choice(None, _list, "regrade: only checks and judges of these ids (a comma list)")
+    jobs: int = _choice(2, _positive, "how many builds and checks that run commands work at once; grep and models do "
+                        "not count")
+    agents: int = _choice(10, _positive, "how many agents work at once, where they wait for models; those that build "
+                          "in their workspace count as builds too")
+    budget: float | None = _choice(None, _dollars, "dollars: once they are spent no agent and no judge starts")
+    retries: int = _choice(2, _count, "how often an agent run that its provider failed is begun again")
+    fresh: bool = _choice(False, _flag, "1: new samples of the agent runs that are selected; the old ones are kept")
+    why: bool = _choice(False, _flag, "1: say for every task whether it runs, and because of what")
+    progress: str = _choice("auto", _one_of("auto", "plain"), "plain: lines instead of the live display")
 
 
 CHOICES: tuple[Attribute[Any], ...] = fields(Choices)

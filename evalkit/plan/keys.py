@@ -117,6 +117,8 @@ def agent_inputs(trial: Trial, contents: Contents) -> Inputs:
         inputs["trial"] = str(trial.number)
         if trial.run not in ("latest", "dry"):
             inputs["run"] = trial.run
+        if trial.sample:
+            inputs["sample"] = str(trial.sample)
     return inputs
 
 

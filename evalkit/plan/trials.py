@@ -56,7 +56,7 @@ class Subject:
 
 @frozen
 class Trial:
-    """One independent sample of a case with a subject."""
+    """One independent sample of a case with a subject. sample: raised by `fresh=1`, for a further one of the same."""
 
     case: Case
     subject: Subject
@@ -65,6 +65,7 @@ class Trial:
     run: str
     lane: str = "local"
     dry: bool = False
+    sample: int = 0
 
     @property
     def id(self) -> str:

@@ -1,0 +1,59 @@
+"""One run at a time in a project."""
+
+from __future__ import annotations
+
+import fcntl
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+__all__ = ["alone"]
+
+_ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+@contextmanager
+def alone(state: Path, say: Callable[[str], None] = _say) -> Iterator[bool]:
+    """One run at a time in a project, whose `.evalkit` is `state`; gives whether another one had to be waited for.
+
+    A second run waits, and says so. The lock ends with its process. A request to end (also that of a terminal that is
+    closed) is treated as Ctrl-C: else the children, which have sessions of their own, would go on alone.
+    """
+    from evalkit.errors import HarnessError
+
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+        file = (state / "run.lock").open("a")
+    except OSError as error:
+        raise HarnessError(f"cannot write to {state}: {error.strerror or error}",
+                           hint="may you write to that folder, and is there room on the disk?") from error
+    with file, _ending_as_interrupt():
+        waited = False
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("another run is at work in this project: waiting for it to end")
+            fcntl.flock(file, fcntl.LOCK_EX)
+            waited = True
+        yield waited
+
+
+@contextmanager
+def _ending_as_interrupt() -> Iterator[None]:
+    def interrupt(signum: int, frame: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt
+
+    previous = {number: signal.signal(number, interrupt) for number in _ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -1,0 +1,170 @@
+"""doit's runner with pools: what waits for models or commands works in threads, everything else in the main thread.
+
+A task's `meta["pool"]` names its pool; a pool has so many places (ninja's idea). A task without one is quick and runs
+inline. The main thread alone asks doit's dispatcher, checks what is up to date, and writes the state: of each task at
+once when it has finished, so that a kill loses what is in flight and nothing else. A thread only works, and puts its
+outcome into a queue. (doit's own thread runner swaps sys.stdout around every action, and writes state when all is over.)
+
+Interrupted (Ctrl-C, or a request to end): children are ended, nothing new starts, and what finishes within a moment is
+still recorded. Where the state cannot be written (a full disk), what runs may finish, since the store may have room
+for it: then the error is told.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from attrs import define, field
+from doit.dependency import DatabaseException
+from doit.exceptions import InvalidTask, TaskError
+from doit.runner import Runner
+from doit.task import Stream
+
+from evalkit.dag.progress import Reporter
+from evalkit.execute.process import end_all
+
+__all__ = ["PoolRunner"]
+
+_LAST_MOMENT = 5.0
+"""Seconds that threads get to finish once their children were ended."""
+
+
+@define
+class _Pool:
+    places: int
+    at_work: int = 0
+    waiting: deque[Any] = field(factory=deque)
+
+
+class PoolRunner(Runner):  # type: ignore[misc]
+    """Runs what the dispatcher gives; `pools`: places by the pool's name."""
+
+    def __init__(self, state: Any, reporter: Reporter, pools: Mapping[str, int], *, always: bool = False,
+                 stream: Stream | None = None) -> None:
+        super().__init__(state, reporter, True, always, stream or Stream(0))
+        self._pools = {name: _Pool(places) for name, places in pools.items()}
+        self._finished: SimpleQueue[tuple[Any, Any]] = SimpleQueue()
+        self._at_work = 0
+        self._broken: DatabaseException | None = None
+
+    # ---- doit's own steps, changed ----
+    def _handle_task_error(self, node: Any, base_fail: Any) -> None:
+        """doit deletes what it knows of a task that failed, and of every task behind it: a mistyped pin would have all
+        checks graded again once it is corrected. What is known is the inputs of the last success; they are as true as
+        before.
+        """
+        forget, self.dep_manager.remove_success = self.dep_manager.remove_success, lambda task: None
+        try:
+            super()._handle_task_error(node, base_fail)
+        finally:
+            self.dep_manager.remove_success = forget
+
+    def run_tasks(self, task_dispatcher: Any) -> None:
+        """Run all that has to run. Raises DatabaseException, once nothing is at work, where the state is broken."""
+        try:
+            self._dispatch(task_dispatcher)
+        except BaseException:
+            end_all()
+            self._last_moment()
+            raise
+        if self._broken is not None:
+            raise self._broken
+
+    def _dispatch(self, dispatcher: Any) -> None:
+        node = None
+        while self._broken is None:
+            try:
+                node = dispatcher.generator.send(node)
+            except StopIteration:
+                break
+            if node == "hold on":
+                if not self._at_work:
+                    raise InvalidTask("tasks wait for each other in a circle")
+                node = self._collect(dispatcher)
+                continue
+            if self.select_task(node, dispatcher.tasks):
+                pool = self._pools.get((node.task.meta or {}).get("pool", ""))
+                if pool is None:
+                    self._settle(node, self.execute_task(node.task))
+                else:
+                    pool.waiting.append(node)
+                    self._start(pool)
+                    node = None
+            self._collect_finished(dispatcher)
+        while self._at_work:  # whatever waits for them is told by the dispatcher, so here nothing does
+            self._collect(dispatcher)
+
+    # ---- pools ----
+    def _start(self, pool: _Pool) -> None:
+        while pool.waiting and pool.at_work < pool.places and self._broken is None:
+            node = pool.waiting.popleft()
+            pool.at_work += 1
+            self._at_work += 1
+            self.reporter.execute_task(node.task)
+            # A daemon: a thread that hangs, whatever in, must not keep the process from ending.
+            threading.Thread(target=self._work, args=(node,), name=node.task.name, daemon=True).start()
+
+    def _work(self, node: Any) -> None:
+        failed: Any = None
+        try:
+            with self.reporter.progress.at_work(node.task.name):
+                failed = node.task.execute(self.stream)
+        except BaseException as error:  # noqa: BLE001 - a thread must not end without a word
+            failed = TaskError(f"{node.task.name} could not be run", error)
+        finally:
+            self._finished.put((node, failed))
+
+    def _collect(self, dispatcher: Any) -> Any:
+        """Wait for a task that is at work, and settle it; its node."""
+        node, failed = self._finished.get()
+        self._take(node, failed)
+        return node
+
+    def _collect_finished(self, dispatcher: Any) -> None:
+        """Settle what has finished meanwhile, and tell the dispatcher of it."""
+        while True:
+            try:
+                node, failed = self._finished.get_nowait()
+            except Empty:
+                return
+            self._take(node, failed)
+            dispatcher._update_waiting(node)
+
+    def _take(self, node: Any, failed: Any) -> None:
+        pool = self._pools[node.task.meta["pool"]]
+        pool.at_work -= 1
+        self._at_work -= 1
+        self._settle(node, failed)
+        self._start(pool)
+
+    def _settle(self, node: Any, failed: Any) -> None:
+        try:
+            self.process_task_result(node, failed)
+        except DatabaseException as error:
+            self._broken = self._broken or error
+            node.run_status = "failure"
+
+    def _last_moment(self) -> None:
+        """Record what has finished although the run was stopped; what was ended has failed, and is not told."""
+        until = time.monotonic() + _LAST_MOMENT
+        while self._at_work and (left := until - time.monotonic()) > 0:
+            try:
+                node, failed = self._finished.get(timeout=left)
+            except Empty:
+                return
+            self._at_work -= 1
+            if failed is None:
+                with contextlib.suppress(DatabaseException):
+                    self.process_task_result(node, failed)
+
+    def execute_task(self, task: Any) -> Any:
+        """Run a task's actions here."""
+        self.reporter.execute_task(task)
+        with self.reporter.progress.at_work(task.name):
+            return task.execute(self.stream)

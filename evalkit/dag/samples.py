@@ -1,0 +1,56 @@
+"""Which sample of an agent run is current: `fresh=1` asks for a new one, and the old ones stay in the store.
+
+The store keeps every agent run under the key of its inputs. A further sample of equal inputs has its number among them.
+`.evalkit/samples/<key of the first sample>` holds the number that is current; it is written when a new sample's agent
+starts, so that a run which is killed goes on with the new sample, and one that never came to it shows the old one. Lost,
+it makes the first sample current again: nothing is paid for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from attrs import evolve
+
+from evalkit.digest import digest
+from evalkit.execute.store import Store
+from evalkit.plan.keys import agent_inputs
+from evalkit.plan.trials import Trial
+from evalkit.records import write_bytes
+
+__all__ = ["Samples"]
+
+
+class Samples:
+    """The current samples of a project. fresh: a new one of each trial is asked for."""
+
+    def __init__(self, state: Path, store: Store, *, fresh: bool = False) -> None:
+        self._folder = state / "samples"
+        self._store = store
+        self._fresh = fresh
+        self._any = fresh or self._folder.is_dir()
+
+    def current(self, trial: Trial, contents: Callable[[str], str]) -> Trial:
+        """The trial with the number of its sample."""
+        if not self._any or not trial.traits.sampled:
+            return trial
+        number = self._number(self._first(trial, contents))
+        if self._fresh:
+            while self._store.has("agent", digest(agent_inputs(evolve(trial, sample=number), contents))):
+                number += 1
+        return evolve(trial, sample=number)
+
+    def begin(self, trial: Trial, contents: Callable[[str], str]) -> None:
+        """The agent of a trial starts: its sample is current from now on. Raises HarnessError where it cannot be noted."""
+        if self._any and trial.traits.sampled and trial.sample:
+            write_bytes(self._folder / self._first(trial, contents), str(trial.sample).encode())
+
+    def _first(self, trial: Trial, contents: Callable[[str], str]) -> str:
+        return digest(agent_inputs(evolve(trial, sample=0), contents))
+
+    def _number(self, first: str) -> int:
+        try:
+            return int((self._folder / first).read_text())
+        except (OSError, ValueError):
+            return 0

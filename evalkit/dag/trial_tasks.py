@@ -1,0 +1,276 @@
+"""The tasks of one trial: workspace -> agent -> a grade a check, a judge a rubric -> result."""
+
+from __future__ import annotations
+
+import contextlib
+import filecmp
+import os
+import shutil
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import orjson
+from attrs import evolve
+
+from evalkit import __version__
+from evalkit.analysis.model import Check, ExistsSpec, GrepSpec, Judge, SnapshotSpec
+from evalkit.dag.tasks import Graph, name_of
+from evalkit.digest import digest
+from evalkit.errors import HarnessError
+from evalkit.execute.agents import Agent
+from evalkit.execute.outcome import AgentRecord
+from evalkit.execute.stages import TRANSCRIPT, TREE, agent_record, make_workspace, run_agent
+from evalkit.grade.final_tree import FinalTree
+from evalkit.grade.grader import grade_check, grader_version
+from evalkit.grade.judge import VERSION as JUDGE_VERSION
+from evalkit.grade.judge import grade_judge
+from evalkit.grade.verdict import Grade
+from evalkit.plan.keys import Inputs, agent_inputs, grade_inputs, judge_inputs, workspace_inputs
+from evalkit.plan.trials import Trial
+from evalkit.records import SCHEMA, read_record, write_record
+from evalkit.report.result import TrialResult, build_result
+from evalkit.report.row import Row, row_of
+
+__all__ = ["TrialTasks"]
+
+_KEPT = ((TRANSCRIPT, TRANSCRIPT), (TREE, "workspace.tar.zst"))
+"""Files of an agent run in the store, and what they are called in the results."""
+_QUICK = (GrepSpec, ExistsSpec, SnapshotSpec)
+"""Checks that at most read some files: they work inline. The others run commands."""
+
+
+class TrialTasks:
+    """Makes the tasks of a trial, and holds what they share: the trial's inputs, its agent run, its final tree."""
+
+    def __init__(self, graph: Graph, trial: Trial, agent: Agent) -> None:
+        self.graph = graph
+        self.session = graph.session
+        self.agent = agent
+        self.contents = graph.contents_for(trial.case.unit)
+        self.samples = graph.samples
+        self.trial = graph.samples.current(trial, self.contents)
+        self.case = trial.case
+        self.setup = trial.case.setup
+        self.folder = self.session.places.results / trial.id
+        self._grades: dict[str, Grade] = {}
+
+    # ---- what they share ----
+    @cached_property
+    def inputs(self) -> Inputs:
+        """Of the agent run. Taken once: all tasks of a run see one state of the project."""
+        return agent_inputs(self.trial, self.contents)
+
+    @cached_property
+    def key(self) -> str:
+        return digest(self.inputs)
+
+    @cached_property
+    def workspace(self) -> Inputs:
+        return workspace_inputs(self.setup, self.contents)
+
+    @cached_property
+    def _record(self) -> AgentRecord:
+        record = agent_record(self.session, self.key)
+        if record is None:
+            raise HarnessError("the agent has not run yet")
+        return record
+
+    @cached_property
+    def _tree(self) -> FinalTree:
+        record = self._record
+        return FinalTree(self.session, record.key, record.tree)
+
+    def _name(self, kind: str, check: str = "") -> str:
+        return name_of(kind, self.trial, check)
+
+    # ---- tasks ----
+    def add(self) -> str:
+        """Add all tasks of the trial; the name of its result's."""
+        agent = self._add_agent(self._add_workspace())
+        parts = [self._add_grade(check, agent) for check in self.case.checks]
+        parts += [self._add_judge(judge, agent) for judge in self.case.judges]
+        return self._add_result([agent, *parts])
+
+    def _add_workspace(self) -> str:
+        graph, kept = self.graph, self.graph.kept
+
+        def missing() -> bool:
+            """An agent that has run already needs none."""
+            return not kept("workspace", digest(self.workspace)) and not kept("agent", self.key)
+
+        def make() -> None:
+            with self.session.store.claim("workspace", digest(self.workspace), waiting=graph.waiting):
+                if missing():
+                    make_workspace(self.session, self.setup, inputs=self.workspace)
+
+        after = [graph.template(self.case, missing)]
+        if any(skill.command for skill in self.setup.skills):
+            after += graph.toolchains(self.setup)
+        return graph.add(self._name("workspace"), make, now=lambda: self.workspace, present=lambda _: not missing(),
+                         after=after, doc="the template with the starter and the skills", part_of="workspace",
+                         pool="build")
+
+    def _add_agent(self, workspace: str) -> str:
+        graph, agent, session = self.graph, self.agent, self.session
+
+        def work() -> None:
+            with session.store.claim("agent", self.key, waiting=graph.waiting):
+                if not graph.kept("agent", self.key):
+                    self.samples.begin(self.trial, self.contents)
+                    run_agent(session, self.trial, agent, inputs=self.inputs)
+
+        after = [workspace]
+        if agent.toolchain is not None:
+            after.append(graph.toolchain(agent.toolchain))
+        if agent.traits.builds:
+            after += graph.toolchains(self.setup)
+        # One that builds with real tools takes the place of a build; others wait for models.
+        pool = "build" if agent.traits.builds and self.setup.prewarm else "agent"
+        return graph.add(self._name("agent"), work, now=lambda: self.inputs, after=after, pool=pool,
+                         present=lambda _: graph.kept("agent", self.key),
+                         doc=f"{self.trial.subject.shown} at work", part_of="agent")
+
+    def _add_grade(self, check: Check, after: str) -> str:
+        place = self.folder / "grades" / f"{check.id}.json"
+        inputs: Inputs = {}
+
+        def now() -> Inputs:
+            if not inputs:
+                inputs.update(grade_inputs(self.case, check, self._record.tree.files, grader_version(check.spec),
+                                           self.trial.lane, self.contents))
+            return inputs
+
+        def work() -> dict[str, Any]:
+            return self._keep(place, grade_check(self.case, check, self._tree, now(), self.trial.lane))
+
+        return self.graph.add(self._name("grade", check.id), work, now=now, targets=[place],
+                              present=lambda _: _sound(place), after=[after, *self.graph.toolchains(self.setup)],
+                              doc=check.description or check.kind, part_of=self._name("result"),
+                              pool=None if isinstance(check.spec, _QUICK) else "build")
+
+    def _add_judge(self, judge: Judge, after: str) -> str:
+        choice = self.graph.judge
+        place = self.folder / "judge" / f"{judge.id}.json"
+        model = choice.model(self.case, judge)
+        state = choice.state
+        if state == "on" and not choice.asked and self.trial.subject.model is None:
+            state = "a known answer is judged only with judge=on"
+        inputs: Inputs = {}
+
+        def now() -> Inputs:
+            if not inputs:
+                inputs.update(judge_inputs(self.case, judge, self._record.tree.files, model, JUDGE_VERSION, state))
+            return inputs
+
+        def work() -> dict[str, Any]:
+            key = digest(now())
+            with self.session.store.claim("judge", key, waiting=self.graph.waiting):
+                return self._keep(place, grade_judge(self.case, judge, self._tree, now(), key, state=state,
+                                                     model=model, endpoint=choice.endpoint))
+
+        return self.graph.add(self._name("judge", judge.id), work, now=now, targets=[place], after=[after],
+                              present=lambda _: _sound(place), doc=judge.title or "judge",
+                              part_of=self._name("result"), pool="judge" if state == "on" else None)
+
+    def _keep(self, place: Path, grade: Grade) -> dict[str, Any]:
+        write_record(place, grade, sync=False)
+        self._grades[place.name] = grade
+        return {"status": grade.verdict.status, "summary": grade.verdict.summary}
+
+    # ---- the result ----
+    def _places(self) -> list[Path]:
+        """The files of its grades."""
+        return [*(self.folder / "grades" / f"{check.id}.json" for check in self.case.checks),
+                *(self.folder / "judge" / f"{judge.id}.json" for judge in self.case.judges)]
+
+    def _all_grades(self) -> list[Grade]:
+        return [self._grades.get(place.name) or read_record(place, Grade) for place in self._places()]
+
+    def _copies(self) -> Iterator[tuple[Path, Path]]:
+        """The files of the agent run that are shown beside the result, as they are in the store and there."""
+        entry = self.session.store.path("agent", self._record.key)
+        for source, name in _KEPT:
+            if (entry / source).is_file():
+                yield entry / source, self.folder / name
+
+    def _add_result(self, after: list[str]) -> str:
+        place = self.folder / "result.json"
+
+        def now() -> Inputs:
+            try:
+                verdicts = {f"verdict of {grade.check}": digest([grade.key, evolve(grade, seconds=0.0)])
+                            for grade in self._all_grades()}
+            except FileNotFoundError:
+                raise HarnessError("its checks have not been graded yet") from None
+            judged: list[Check | Judge] = [*self.case.checks, *self.case.judges]
+            shown = {f"check {item.id}": digest(item) for item in judged}
+            declared = digest(self.case.wrongs) if self.trial.subject.wrong else ""
+            record = self._record
+            return {"agent run": record.key, "ending": digest(record.ending), "tree": record.tree_digest,
+                    "wrong answers": declared, **verdicts, **shown}
+
+        def work() -> dict[str, Any]:
+            for source, target in self._copies():
+                _copy(source, target)
+            result = build_result(self.trial, self._record, self._all_grades(), __version__)
+            write_record(place, result, sync=False)
+            self._result = result
+            return {"status": "", "verdict": result.status}
+
+        def present(_: Inputs) -> bool:
+            return _sound(place) and all(target.is_file() for _, target in self._copies())
+
+        return self.graph.add(self._name("result"), work, now=now, present=present, targets=[place], after=after,
+                              doc=f"{self.case.name} by {self.trial.subject.shown}", part_of="result")
+
+    _result: TrialResult | None = None
+
+    def result(self) -> TrialResult | None:
+        """The trial's result, if it belongs to the agent run that is current."""
+        if self._result is None:
+            with contextlib.suppress(FileNotFoundError, HarnessError):
+                found = read_record(self.folder / "result.json", TrialResult)
+                if found.agent_key == self._record.key:
+                    self._result = found
+        return self._result
+
+    def row(self) -> Row | None:
+        """The trial's line in the table, where it has a result."""
+        result = self.result()
+        return None if result is None else row_of(result, self.trial.id)
+
+    def made(self) -> Iterator[Path]:
+        """All files that came of its tasks and have to be there."""
+        yield self.session.store.path("agent", self.key)
+        yield self.folder / "result.json"
+        yield from self._places()
+        for _, target in self._copies():
+            yield target
+
+
+def _sound(place: Path) -> bool:
+    """Whether a record of ours is there whole: a damaged one is made again by its task."""
+    try:
+        data = orjson.loads(place.read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return False
+    return isinstance(data, dict) and data.get("schema") == SCHEMA
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file, whole or not at all; one that holds the same already is left alone."""
+    try:
+        if target.is_file() and filecmp.cmp(source, target, shallow=False):
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        try:
+            shutil.copyfile(source, beside)
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise HarnessError(f"cannot write {target}: {error.strerror or error}",
+                           hint="is the disk full, or the folder read-only?") from error
