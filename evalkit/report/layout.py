@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from typing import IO
 
-__all__ = ["chop", "coloured", "folded", "styled", "terminal_width", "text_width"]
+from evalkit.report.row import LONGEST_LINE
+
+__all__ = ["Page", "chop", "coloured", "folded", "styled", "terminal_width", "text_width"]
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 _WORD = re.compile(r"\s*\S+\s*")
@@ -78,3 +81,22 @@ def coloured(stream: IO[str]) -> bool:
 def styled(text: str, style: str) -> str:
     """A text in bold, dim, red, green or yellow; as it is where the style is ""."""
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and text else text
+
+
+class Page:
+    """Lines on their way to a stream: folded to its width, coloured where it shows colours."""
+
+    def __init__(self, width: int, paint: Callable[[str, str], str]) -> None:
+        self.width = width
+        self.paint = paint
+        self.lines: list[str] = []
+
+    def add(self, text: str, style: str = "") -> None:
+        """A text of any origin, as the lines that it takes."""
+        if not text.isprintable():
+            from evalkit.grade.evidence import plain
+
+            text = plain(text)
+        if len(text) > LONGEST_LINE:
+            text = text[: LONGEST_LINE - 1] + "…"
+        self.lines += [self.paint(line, style) for line in folded(text, self.width)]

@@ -103,10 +103,9 @@ class Row(NamedTuple):
     def from_data(cls, data: Mapping[str, Any]) -> Row:
         """What `to_data` made. Raises ValueError where it does not fit: another evalkit kept it."""
         try:
-            row = cls(**data)
             checks = tuple([CheckRow(*check) if len(check) < _EVIDENCE else _with_evidence(*check)
-                            for check in row.checks])
-            return row._replace(checks=checks, notes=tuple(row.notes))
+                            for check in data.get("checks", ())])
+            return cls(**{**data, "checks": checks, "notes": tuple(data.get("notes", ()))})
         except TypeError as error:
             raise ValueError(f"not a row of this evalkit: {error}") from None
 

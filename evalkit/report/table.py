@@ -11,28 +11,34 @@ a thousand trials is printed at each run, so what it needs is imported only wher
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import groupby, zip_longest
 from typing import IO, NamedTuple
 
-from evalkit.report.layout import chop, coloured, folded, styled, terminal_width, text_width
-from evalkit.report.row import LONGEST_LINE, CheckRow, Row
+from evalkit.report.findings import (
+    MARK_STYLES,
+    MARKS,
+    STYLES,
+    add_checks,
+    add_counts,
+    beside,
+    by_check,
+    counted,
+    mark_of,
+    mean_score,
+)
+from evalkit.report.layout import Page, chop, coloured, styled, terminal_width, text_width
+from evalkit.report.row import Row
 
-__all__ = ["Row", "print_table"]
+__all__ = ["print_table"]
 
-_MARKS = {"pass": "✓", "fail": "✗", "skipped": "s", "error": "!"}
-_SOMETIMES = "~"
-"""The mark of a check that passed in some of a unit's trials and failed in others."""
-_STYLES = {"pass": "green", "fail": "red", "error": "yellow", "not run": "yellow", "skipped": "dim"}
-_MARK_STYLES = {**{mark: _STYLES[status] for status, mark in _MARKS.items()}, _SOMETIMES: "yellow"}
 _HEADINGS = ("case", "#", "result", "checks", "judge", "turns", "cost", "tokens", "time")
 _CASE, _NUMBER, _RESULT, _CHECKS = range(4)
 _LEFT = (_CASE, _RESULT, _CHECKS)
 """Columns that are aligned to the left."""
-_GAP = 2
+_GAP = "  "
 _FEWEST_MARKS = 8
 """Marks in a line, where there is not room for all of them beside the name."""
-_LONGEST_ID = 24
 
 
 class _Line(NamedTuple):
@@ -43,31 +49,12 @@ class _Line(NamedTuple):
     heading: bool = False
 
 
-class _Page:
-    """Lines on their way to a stream: folded to its width, coloured where it shows colours."""
-
-    def __init__(self, width: int, paint: Callable[[str, str], str]) -> None:
-        self.width = width
-        self.paint = paint
-        self.lines: list[str] = []
-
-    def add(self, text: str, style: str = "") -> None:
-        """A text of any origin, as the lines that it takes."""
-        if not text.isprintable():
-            from evalkit.grade.evidence import plain
-
-            text = plain(text)
-        if len(text) > LONGEST_LINE:
-            text = text[: LONGEST_LINE - 1] + "…"
-        self.lines += [self.paint(line, style) for line in folded(text, self.width)]
-
-
 def print_table(rows: Sequence[Row], stream: IO[str], width: int | None = None, *, results: str = "results") -> None:
     """Print a run's table. Colour only on a terminal; at most as wide as the terminal, 80 columns in a pipe.
 
     results: the folder that the places of rows are in. Raises OSError where nobody reads the stream.
     """
-    page = _Page(width or terminal_width(stream), styled if coloured(stream) else lambda text, _: text)
+    page = Page(width or terminal_width(stream), styled if coloured(stream) else lambda text, _: text)
     shown = [row for row in rows if row.ended]
     if shown and all(row.self_check for row in shown):
         page.add(_self_check(shown), "bold")
@@ -83,21 +70,25 @@ def print_table(rows: Sequence[Row], stream: IO[str], width: int | None = None, 
         unit = (row.subject, row.lane, row.unit)
         if len(units[unit]) > 1 and unit not in told:
             told.add(unit)
-            _add_counts(page, units[unit])
+            add_counts(page, units[unit])
         if len(rows) == 1 or (row.amiss and row.status != "not run"):
             page.lines.append("")
-            _add_checks(page, row, several=len(rows) > 1, results=_shown(results))
+            add_checks(page, row, several=len(rows) > 1, results=_shown(results))
     page.lines.append("")
-    style = "green" if all(row.status == "pass" for row in rows) else (
-        "red" if any(row.status == "fail" for row in rows) else "yellow")
-    said = _passed(rows, "")
-    page.add(f"{said} ({_self_check(shown)})" if shown and all(row.self_check for row in shown) else said, style)
+    _add_last_line(page, rows, shown)
     page.lines.append("")
     stream.write("\n".join(page.lines))
 
 
-# ---- the table ----
-def _add_parts(page: _Page, rows: Sequence[Row], units: Iterable[Sequence[Row]], *, mixed: bool) -> None:
+def _add_last_line(page: Page, rows: Sequence[Row], shown: Sequence[Row]) -> None:
+    passed, graded = counted(rows)
+    said = ", ".join([f"{passed} passed", *([f"{graded - passed} failed"] if passed < graded else []), *beside(rows)])
+    if shown and all(row.self_check for row in shown):
+        said += f" ({_self_check(shown)})"
+    page.add(said, "green" if passed == len(rows) else "red" if passed < graded else "yellow")
+
+
+def _add_parts(page: Page, rows: Sequence[Row], units: Collection[Sequence[Row]], *, mixed: bool) -> None:
     """A part for each subject and lane; columns are as wide in all of them. units: where these are its lines."""
     parts: dict[tuple[str, str], list[Row]] = {}
     lines: dict[tuple[str, str], list[_Line]] = {}
@@ -133,13 +124,13 @@ def _empty(lines: Iterable[_Line], column: int) -> None:
 def _line_of(row: Row) -> _Line:
     number = str(row.trial)
     if not row.ended:
-        return _Line([row.unit, number, row.status, "", "", "", "", "", ""], _STYLES[row.status])
+        return _Line([row.unit, number, row.status, "", "", "", "", "", ""], STYLES[row.status])
     called = row.model is not None and not row.dry  # else there is nothing that turns and cost could be of
     return _Line([
-        row.unit, number, row.status, "".join([_MARKS[check.status] for check in row.checks]), _mean(row.scores),
+        row.unit, number, row.status, "".join([MARKS[check.status] for check in row.checks]), mean_score(row.scores),
         str(row.turns) if called and row.turns is not None else "-",
         f"${row.cost:.2f}" if called and row.cost is not None else "-", "", _duration(row.seconds),
-    ], _STYLES[row.status])
+    ], STYLES[row.status])
 
 
 def _line_of_unit(trials: Sequence[Row]) -> _Line:
@@ -152,65 +143,18 @@ def _line_of_unit(trials: Sequence[Row]) -> _Line:
         return line
     shown = [row for row in trials if row.ended]
     called = [row for row in shown if row.model is not None and not row.dry]
-    marks = "".join([_mark(statuses) for statuses in _by_check(trials).values()])
+    marks = "".join([mark_of(statuses) for statuses in by_check(trials).values()])
     scores = [score for row in shown for score in row.scores]
     statuses = {row.status for row in trials}
+    passed, graded = counted(trials)
+    said = "\n".join([*([f"{passed}/{graded}"] if graded else []), *beside(trials, why=False)])
     return _Line([
-        first.unit, "", _passed(trials), marks, _mean(scores) if shown else "",
+        first.unit, "", said, marks, mean_score(scores) if shown else "",
         _sum([row.turns for row in called], lambda turns: str(round(turns))),
         _sum([row.cost for row in called], lambda cost: f"${cost:.2f}"),
         _sum([row.tokens for row in called], _short),
         _duration(sum(row.seconds for row in shown)) if shown else "",
-    ], _STYLES[statuses.pop()] if len(statuses) == 1 else "yellow")
-
-
-def _passed(rows: Sequence[Row], of: str = "/") -> str:
-    """How many trials passed, and apart from them errors and what did not run.
-
-    of: "/" for the short form of a table's cell, a line each; "" for counts in words, else what follows "3/5".
-    """
-    counts = {"pass": 0, "fail": 0, "error": 0, "not run": 0}
-    for row in rows:
-        counts[row.status] += 1
-    graded = counts["pass"] + counts["fail"]
-    words = []
-    if of == "/":
-        words += [f"{counts['pass']}/{graded}"] if graded else []
-    elif of:
-        words += [f"{counts['pass']}/{graded}{of}"]
-    else:
-        words += [f"{counts['pass']} passed"] + ([f"{counts['fail']} failed"] if counts["fail"] else [])
-    if counts["error"]:
-        words.append(f"{counts['error']} {'error' if of == '/' else 'in error'}")
-    if counts["not run"]:
-        reasons = {row.reason for row in rows if row.status == "not run"}
-        why = f" ({reasons.pop()})" if len(reasons) == 1 and of != "/" else ""
-        words.append(f"{counts['not run']} not run{why}")
-    retries = sum(row.retries for row in rows)
-    if retries and of != "/":
-        words.append(f"{retries} {'retry' if retries == 1 else 'retries'}")
-    return ("\n" if of == "/" else ", ").join(words)
-
-
-def _by_check(trials: Iterable[Row]) -> dict[str, list[CheckRow]]:
-    """What each check came to in all trials, in the order of the checks."""
-    found: dict[str, list[CheckRow]] = {}
-    for row in trials:
-        for check in row.checks:
-            found.setdefault(check.id, []).append(check)
-    return found
-
-
-def _mark(checks: Sequence[CheckRow]) -> str:
-    """The mark of a check in all of a unit's trials: its own, where it always came to the same."""
-    statuses = {check.status for check in checks}
-    if len(statuses) > 1:
-        statuses &= {"pass", "fail"}
-    return _MARKS[statuses.pop()] if len(statuses) == 1 else _SOMETIMES if statuses else _MARKS["error"]
-
-
-def _mean(scores: Sequence[float]) -> str:
-    return f"{sum(scores) / len(scores):.1f}" if scores else "-"
+    ], STYLES[statuses.pop()] if len(statuses) == 1 else "yellow")
 
 
 def _sum(values: Sequence[float | None], shown: Callable[[float], str]) -> str:
@@ -233,7 +177,7 @@ def _widths(lines: Sequence[_Line], width: int) -> list[int]:
     """The columns' widths: of all but the unit's name and the marks what they need, of these two what is left."""
     widths = [max([_cell_width(cell, column) for cell in cells])
               for column, cells in enumerate(zip(*(line.cells for line in lines), strict=True))]
-    gaps = _GAP * (sum(map(bool, widths)) - 1)
+    gaps = len(_GAP) * (sum(map(bool, widths)) - 1)
     room = width - sum(widths) - gaps + widths[_CASE] + widths[_CHECKS]
     widths[_CHECKS] = min(widths[_CHECKS], max(room - widths[_CASE], _FEWEST_MARKS))
     widths[_CASE] = max(1, min(widths[_CASE], room - widths[_CHECKS]))
@@ -247,7 +191,7 @@ def _cell_width(cell: str, column: int) -> int:
     return text_width(cell) if column == _CASE else len(cell)
 
 
-def _add_cells(page: _Page, line: _Line, widths: Sequence[int]) -> None:
+def _add_cells(page: Page, line: _Line, widths: Sequence[int]) -> None:
     """One line of the table, as many lines as its longest cell takes."""
     columns = [(column, width) for column, width in enumerate(widths) if width]
     pieces = []
@@ -260,87 +204,22 @@ def _add_cells(page: _Page, line: _Line, widths: Sequence[int]) -> None:
         else:
             pieces.append(cell.split("\n"))
     for parts in zip_longest(*pieces, fillvalue=""):
-        whole = "".join([
-            _painted(page, line, column, part) + blanks + " " * _GAP if column in _LEFT else
-            blanks + _painted(page, line, column, part) + " " * _GAP
-            for (column, width), part in zip(columns, parts, strict=True)
-            for blanks in (" " * (width - _cell_width(part, column)),)])
+        whole = ""
+        for (column, width), part in zip(columns, parts, strict=True):
+            blanks = " " * (width - (text_width(part) if column == _CASE else len(part)))
+            part = _painted(page, line, column, part)
+            whole += (part + blanks if column in _LEFT else blanks + part) + _GAP
         page.lines.append(whole.rstrip())
 
 
-def _painted(page: _Page, line: _Line, column: int, part: str) -> str:
+def _painted(page: Page, line: _Line, column: int, part: str) -> str:
     if line.heading:
         return page.paint(part, "bold")
     if column == _RESULT:
         return page.paint(part, line.style)
     if column == _CHECKS:
-        return "".join([page.paint("".join(marks), _MARK_STYLES[mark]) for mark, marks in groupby(part)])
+        return "".join([page.paint("".join(marks), MARK_STYLES[mark]) for mark, marks in groupby(part)])
     return part
-
-
-# ---- what the checks came to ----
-def _add_counts(page: _Page, trials: Sequence[Row]) -> None:
-    """How often each check passed in a unit's trials, where something is not as it should be."""
-    checks = _by_check(trials)
-    if not any(row.amiss for row in trials) or not checks:
-        return
-    page.lines.append("")
-    page.add(f"{trials[0].unit} ({trials[0].subject}): {_passed(trials, ' trials passed')}")
-    wide = min(_LONGEST_ID, max(map(len, checks)))
-    counts = {name: f"{sum(check.status == 'pass' for check in of)}/"
-                    f"{sum(check.status in ('pass', 'fail') for check in of)}" for name, of in checks.items()}
-    room = max(map(len, counts.values()))
-    for name, of in checks.items():
-        apart = [f"{count} {word}" for status, word in (("error", "in error"), ("skipped", "skipped"))
-                 if (count := sum(check.status == status for check in of))]
-        if scores := [check.score for check in of if check.score is not None]:
-            apart.append(f"mean score {_mean(scores)}")
-        odd = next((check for check in of if check.status != "pass"), of[0])
-        said = odd.said if odd.why or odd.status == "pass" else ""  # else it is what came of one trial
-        head = f" {counts[name]:>{room}}  " + (f"{name:<{wide}}  " if said else name)
-        _add_marked(page, _mark(of), head, said,
-                    f"  ({', '.join(apart)})" if apart else "", advisory=of[0].advisory)
-
-
-def _add_checks(page: _Page, row: Row, *, several: bool, results: str) -> None:
-    name = f"{row.unit} ({row.subject}, trial {row.trial})" if several else row.unit
-    if not row.ended:
-        page.add(f"{name}: {'not run' if row.status == 'not run' else 'no result'}: {row.reason}")
-        return
-    if several:
-        page.add(f"{name}: {row.reason}")
-    if row.note and not row.self_check:
-        page.add(f"  {row.note}")
-    if row.ended != "completed":
-        page.add(f"  the agent's run: {row.ended}: {row.detail}")
-    checks = [check for check in row.checks if check.amiss or not several]
-    wide = min(_LONGEST_ID, max((len(check.id) for check in checks), default=0))
-    for check in checks:
-        _add_check(page, check, wide)
-    for note in row.notes:
-        page.add(f"  note: {note}")
-    if any(check.amiss for check in checks):
-        page.lines.append(f"  all evidence: {results}/{row.place}/result.json")  # not folded: a path is to be copied
-
-
-def _add_check(page: _Page, check: CheckRow, wide: int) -> None:
-    """A line with the check's description, or what it came to; of one that is not just passed also why."""
-    _add_marked(page, _MARKS[check.status], f" {check.id:<{wide}}  ", check.said, advisory=check.advisory)
-    if check.why:
-        page.add(f"      {check.why}")
-    for line in check.evidence:
-        page.add(f"      | {line}", "dim")
-    if check.more:
-        page.add(f"      | … {check.more} more lines", "dim")
-
-
-def _add_marked(page: _Page, mark: str, head: str, said: str, tail: str = "", *, advisory: bool) -> None:
-    """A mark and a text that is cut where the line ends; what follows it is not."""
-    dim = "  (advisory)" if advisory else ""
-    room = page.width - 2 - len(mark) - len(head) - len(tail) - len(dim)
-    if text_width(said) > room:
-        said = chop(said, max(1, room - 1))[0].rstrip() + "…"
-    page.lines.append(f"  {page.paint(mark, _MARK_STYLES[mark])}{head}{said}{tail}{page.paint(dim, 'dim')}".rstrip())
 
 
 def _self_check(rows: Iterable[Row]) -> str:

@@ -11,10 +11,11 @@ import orjson
 import pytest
 
 import evalkit.report.row as row_module
-from evalkit.report import layout, table
+from evalkit.report import findings, layout, table
 from evalkit.report.row import EVIDENCE_LINES, LONGEST_LINE, Row, failed_row, row_of
 from tests.unit.report.results import MODEL, Graded, a_check, a_judged, a_result, a_trial, an_ending
 
+LEAN = [module.__name__ for module in (row_module, layout, findings, table)]
 PLACE = "latest/claude/kanban-board/trial-1"
 ROWS = {
     "pass": row_of(a_result(a_check("a"), a_check("b", description="builds")), PLACE),
@@ -80,11 +81,11 @@ def test_texts_are_short_and_harmless() -> None:
     assert (row.checks[0].evidence[0][-2:], row.detail) == ("y…", "z")
 
 
-@pytest.mark.parametrize("module", [row_module, layout, table])
+@pytest.mark.parametrize("module", [row_module, layout, findings, table])
 def test_rows_and_their_table_import_little(module: ModuleType) -> None:
     """The table of a run that is up to date is printed without attrs, cattrs and rich."""
     for node in ast.parse(inspect.getsource(module)).body:
         names = [node.module or ""] if isinstance(node, ast.ImportFrom) else (
             [alias.name for alias in node.names] if isinstance(node, ast.Import) else [])
         for name in names:
-            assert name.partition(".")[0] in sys.stdlib_module_names or name in (row_module.__name__, layout.__name__)
+            assert name.partition(".")[0] in sys.stdlib_module_names or name in LEAN

@@ -104,9 +104,9 @@ def test_several_trials() -> None:
             a_failed_row("budget", status="not run", number=6)]
     assert table(*rows) == """\
 claude anthropic/claude-sonnet-5, local lane
-case          result     checks  judge  turns   cost  tokens    time
-kanban-board  2/3        ✓~✓       6.2    124  $4.82    4.8k  16m33s
-              2 error
+case          result      checks  judge  turns   cost  tokens    time
+kanban-board  2/3         ✓~✓       6.2    124  $4.82    4.8k  16m33s
+              2 in error
               1 not run
 
 kanban-board (claude anthropic/claude-sonnet-5): 2/3 trials passed, 2 in error,
@@ -140,13 +140,13 @@ def test_several_trials_and_single_ones() -> None:
     got = table(row(a_result(a_check("a"))), silent, alone, nop, nop._replace(trial=2))
     assert got.partition("\n\nalone")[0] == """\
 claude anthropic/claude-sonnet-5, local lane
-case          result   checks  judge  turns    cost  tokens   time
-kanban-board  2/2      ✓           -    ≥31  ≥$1.20    2.4k  8m16s
-alone         fail     ✗✗          -     31   $1.20    1.2k  4m08s
+case          result      checks  judge  turns    cost  tokens   time
+kanban-board  2/2         ✓           -    ≥31  ≥$1.20    2.4k  8m16s
+alone         fail        ✗✗          -     31   $1.20    1.2k  4m08s
 
 nop, local lane
-case          result   checks  judge  turns    cost  tokens   time
-kanban-board  2 error  s           -      -       -       -  8m16s"""
+case          result      checks  judge  turns    cost  tokens   time
+kanban-board  2 in error  s           -      -       -       -  8m16s"""
     assert "\nkanban-board (nop): 0/0 trials passed, 2 in error\n  s 0/0  a  (2 skipped)\n" in got
     assert got.endswith("\n\n2 passed, 1 failed, 2 in error, 1 retry\n")
 
