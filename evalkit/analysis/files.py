@@ -22,6 +22,7 @@ class Files:
     """The files of one suite."""
 
     def __init__(self, findings: Findings, root: Path, suite: Path) -> None:
+        self.findings = findings
         self.report = findings.report
         self.root = root
         self.suite = suite
@@ -34,12 +35,15 @@ class Files:
              notes: tuple[tuple[str, Span], ...] = ()) -> str | None:
         """The path of `value`, relative to the project's root. None, and a report at `span`, where it is no good."""
         key = (base, value, want)
+        found: str | None
         if key not in self._found:
             found = self._look(base, value, span, want, notes)
             if found is None:
                 return None
             self._found[key] = found
-        return self._found[key]
+        found = self._found[key]
+        self.findings.looked.add(found)  # by whoever asks now, also where another one asked before
+        return found
 
     def _look(self, base: Path, value: str, span: Span, want: Literal["file", "folder", "any"],
               notes: tuple[tuple[str, Span], ...]) -> str | None:

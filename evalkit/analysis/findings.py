@@ -25,10 +25,12 @@ class TooMany(Exception):
 class Findings:
     """Diagnostics in the order in which they were found, each once: a suite's statement is met once per case.
 
-    `reads`: the files whose content counts, beside the case files, each with its stamp before it was read.
+    `looked`: the paths that were found, relative to the project's root. `reads`: the files whose content counts,
+    beside the case files, each with its stamp before it was read.
     """
 
     def __init__(self) -> None:
+        self.looked: set[str] = set()
         self.reads: dict[str, Stamp] = {}
         self._found: dict[tuple[str, str, int, int, int], Diagnostic] = {}
 
@@ -40,6 +42,12 @@ class Findings:
         """Note a file whose content counts. It is called before the file is opened."""
         with contextlib.suppress(OSError):  # the reader will tell
             self.reads.setdefault(str(path), stamp(str(path)))
+
+    def take_looks(self) -> tuple[set[str], dict[str, Stamp]]:
+        """What was found and read since the last call."""
+        taken = self.looked, self.reads
+        self.looked, self.reads = set(), {}
+        return taken
 
     def report(self, code: str, message: str, span: Span, *, help: str = "",
                notes: tuple[tuple[str, Span], ...] = ()) -> None:

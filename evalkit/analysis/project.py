@@ -1,91 +1,165 @@
-"""Finds a project's case files and compiles them: read -> parse -> resolve, errors of all files together.
+"""A project's compiled cases: from what is kept where that holds (index.py), compiled where it does not.
 
-What was compiled before and has not changed is read from the cache (cache.py), without importing the compiler.
+Full: survey -> read -> parse -> resolve -> index. Where only some case files changed, or what only some cases looked
+up, these cases alone are compiled (again.py). Nothing of the compiler is imported where nothing is compiled.
 """
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterable
-from functools import cached_property
+import functools
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from attrs import frozen
+from typing import TYPE_CHECKING, Any
 
 from evalkit.analysis import cache
-from evalkit.analysis.model import Case, SuiteInfo
-from evalkit.analysis.survey import Stamp, survey
+from evalkit.analysis.index import Index, key_of, load_index, without_collecting
+from evalkit.analysis.survey import survey
+from evalkit.errors import HarnessError
 
 if TYPE_CHECKING:
-    from evalkit.diagnostics import Diagnostic
-    from evalkit.syntax import nodes
+    from evalkit.analysis.model import Case, SuiteInfo
 
-__all__ = ["Project", "load_project"]
+__all__ = ["Project", "Units", "compile_project", "load_project"]
 
 
-@frozen
+class Units(Mapping[str, "tuple[Case, ...]"]):
+    """The units of the cases by the names of the cases: made just now, or read from the log when they are asked for.
+
+    `mend` compiles the project where the log turns out to be damaged.
+    """
+
+    __slots__ = ("_index", "_made", "_mend")
+
+    def __init__(self, index: Index, made: dict[str, tuple[Case, ...]], mend: Callable[[], Project]) -> None:
+        self._index = index
+        self._made = made
+        self._mend = mend
+
+    def __getitem__(self, name: str) -> tuple[Case, ...]:
+        if name not in self._made:
+            self._made[name] = self._read(name)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index.cases)
+
+    def __len__(self) -> int:
+        return len(self._index.cases)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._index.cases
+
+    def _read(self, name: str) -> tuple[Case, ...]:
+        fingerprint = self._index.cases[name].fingerprint  # a KeyError is the caller's
+        units: tuple[Case, ...] | None = _part(self._index, name)
+        if units is None:
+            mended = self._mend()
+            if name not in mended.units or mended.fingerprint(name) != fingerprint:
+                raise HarnessError(f"case `{name}` was changed while this ran", hint="run it again")
+            units = mended.units[name]
+        return units
+
+
 class Project:
-    """A compiled project: its root folder, its suites by name, and the units of its cases by the names of the cases."""
+    """A compiled project: its root folder, its index, and the units of its cases by the names of the cases."""
 
-    root: Path
-    units: dict[str, tuple[Case, ...]]
-    suites: dict[str, SuiteInfo]
+    __slots__ = ("_cases", "_mend", "_suites", "index", "root", "units")
 
-    @cached_property
+    def __init__(self, root: Path, index: Index, made: dict[str, tuple[Case, ...]],
+                 suites: dict[str, SuiteInfo] | None, mend: Callable[[], Project]) -> None:
+        self.root = root
+        self.index = index
+        self.units: Mapping[str, tuple[Case, ...]] = Units(index, made, mend)
+        self._suites = suites
+        self._mend = mend
+        self._cases: dict[str, Case] | None = None
+
+    @property
+    def suites(self) -> dict[str, SuiteInfo]:
+        """The suites by their names."""
+        if self._suites is None:
+            kept: dict[str, SuiteInfo] | None = _part(self.index, "")
+            self._suites = self._mend().suites if kept is None else kept
+        return self._suites
+
+    @property
     def cases(self) -> dict[str, Case]:
         """The first unit of each case."""
-        return {name: units[0] for name, units in self.units.items()}
+        if self._cases is None:
+            with without_collecting():
+                self._cases = {name: units[0] for name, units in self.units.items()}
+        return self._cases
+
+    def fingerprint(self, name: str) -> str:
+        """What changes with anything that a case does or shows. Raises KeyError where there is no such case."""
+        return self.index.cases[name].fingerprint
 
     def all_units(self) -> list[Case]:
         """The units of all cases, in the order of the cases."""
-        return [unit for units in self.units.values() for unit in units]
+        with without_collecting():
+            return [unit for units in self.units.values() for unit in units]
 
     def cases_of(self, suite: str) -> list[Case]:
-        return [case for case in self.cases.values() if case.suite.name == suite]
+        return [self.units[name][0] for name in self.index.suites[suite].cases] if suite in self.index.suites else []
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Project) and (self.root, self.units, self.suites) == (
+            other.root, other.units, other.suites)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
-def load_project(root: Path, cases_folder: str = "cases") -> Project:
-    """Compile every `.eval` file under the cases folder.
+def _part(index: Index, name: str) -> Any:
+    """What is kept in the log under this name; None where there is nothing, or it is damaged."""
+    place = index.places.get(name)
+    if place is None or index.log is None:
+        return None
+    from evalkit.analysis import pickles  # it imports what units are made of
 
-    Raises `CaseErrors` with all diagnostics of all files, or `UserError` where there is no such folder.
-    """
-    collecting = gc.isenabled()
-    gc.disable()  # what is made here is kept: looking for rubbish in it takes a tenth of the time
     try:
-        kept = cache.read(root, cases_folder)
-        if kept is not None:
-            return Project(root, *kept)
+        data = index.log.read(place)
+        return None if data is None else pickles.load(data)
+    except Exception:  # noqa: BLE001 - what is wrong raises whatever unpickling can: it is made again
+        return None
+
+
+def load_project(root: Path, cases_folder: str = "cases", *, index: Index | None = None) -> Project:
+    """Compile every `.eval` file under the cases folder, or read what was compiled before where it holds.
+
+    `index`: the project's, from `load_index`; it is not looked at again. Raises `CaseErrors` with all diagnostics of
+    all files, or `UserError` where there is no such folder.
+    """
+    with without_collecting():
+        if index is None:
+            index = load_index(root, cases_folder)
+        if index is None:
+            return compile_project(root, cases_folder)
+        return Project(root, index, {}, None, _mend(root, cases_folder))
+
+
+def _mend(root: Path, cases_folder: str) -> Callable[[], Project]:
+    """Compiles the project when it is called first."""
+    return functools.cache(functools.partial(compile_project, root, cases_folder))
+
+
+def compile_project(root: Path, cases_folder: str) -> Project:
+    """Compile a project whatever is kept of it, and keep it. Raises as `load_project` does."""
+    from evalkit.analysis import pickles
+    from evalkit.analysis.compile import compile_files
+    from evalkit.analysis.heads import head_of, suite_heads
+
+    with without_collecting():
+        key = key_of(root, cases_folder)
         seen = survey(root, cases_folder)
-        project, reads = _compile(root, seen.case_files)
-        cache.write(root, cases_folder, seen, reads, project.units, project.suites)
-        return project
-    finally:
-        if collecting:
-            gc.enable()
-
-
-def _compile(root: Path, paths: Iterable[Path]) -> tuple[Project, dict[str, Stamp]]:
-    """Compile case files; which other files were read. Raises `CaseErrors`."""
-    from evalkit.analysis.files import relative  # what compiles is imported where something is compiled
-    from evalkit.analysis.resolve import compile_units
-    from evalkit.diagnostics import CaseErrors
-    from evalkit.syntax import parse, read_source
-
-    found: list[Diagnostic] = []
-    files: list[tuple[Path, nodes.File]] = []
-    for path in paths:
-        try:
-            file, errors = parse(read_source(path, relative(path, root)))
-        except CaseErrors as error:
-            found += error.diagnostics
-            continue
-        found += errors
-        files.append((path, file))
-    if found:  # what a broken file declares is not known: names that miss would only be echoes of it
-        raise CaseErrors(found)
-    reads: dict[str, Stamp] = {}
-    units, suites, found = compile_units(root, files, reads)
-    if found:
-        raise CaseErrors(found)
-    return Project(root, units, suites), reads
+        compiled = compile_files(root, seen.case_files)
+        heads = [head_of(units) for units in compiled.units.values()]
+        index = Index(heads, suite_heads(compiled.suites, heads))
+        index.stamps, index.leads = {**seen.stamps, **compiled.trace.reads}, seen.leads
+        if not cache.is_young(index.stamps.values(), seen.started) and index.holds():
+            parts = {"": pickles.dump(compiled.suites)}
+            parts |= {name: pickles.dump(units) for name, units in compiled.units.items()}
+            if (written := cache.new_units(root, parts)) is not None:
+                index.log, index.places = written
+                trace = cache.KeptTrace(compiled.trace.files, frozenset(compiled.trace.looked), seen.listings)
+                cache.keep(root, key, index, trace)
+        return Project(root, index, compiled.units, compiled.suites, _mend(root, cases_folder))

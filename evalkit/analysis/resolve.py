@@ -8,7 +8,7 @@ The rules stand in docs/language.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from evalkit.analysis import model as m
@@ -27,7 +27,7 @@ from evalkit.analysis.setup import (
 )
 from evalkit.analysis.silences import resolve_silences
 from evalkit.analysis.suites import Suite, index_suites
-from evalkit.analysis.survey import Stamp
+from evalkit.analysis.trace import FileTrace, Trace
 from evalkit.analysis.units import resolve_case
 from evalkit.diagnostics import Diagnostic
 from evalkit.syntax import nodes as n
@@ -36,18 +36,19 @@ __all__ = ["AGENTS", "LANES", "compile_units", "resolve"]
 
 
 def compile_units(
-    root: Path, files: Sequence[tuple[Path, n.File]], reads: dict[str, Stamp] | None = None
+    root: Path, files: Sequence[tuple[Path, n.File]], trace: Trace | None = None,
+    tracks: Mapping[str, Collection[str]] | None = None,
 ) -> tuple[dict[str, tuple[m.Case, ...]], dict[str, m.SuiteInfo], list[Diagnostic]]:
     """Compile the parsed files of a project: the units of its cases, its suites and what is wrong, up to a number.
 
-    What is compiled is whole only where nothing was found. `reads` gets the files that were read beside these,
-    with their stamps.
+    What is compiled is whole only where nothing was found. `trace` gets what was looked at.
+
+    `tracks`: these are only some of the files of a project that was compiled before, whose suites have these tracks, by
+    their folders. The files of the suites concerned are among them; what these say by themselves is known to be right.
     """
     findings = Findings()
-    if reads is not None:
-        findings.reads = reads
     try:
-        units, suites = _compile(findings, root, files)
+        units, suites = _compile(findings, root, files, trace or Trace(), tracks)
     except TooMany:
         return {}, {}, findings.diagnostics
     return units, suites, findings.diagnostics
@@ -62,23 +63,22 @@ def resolve(
 
 
 def _compile(
-    findings: Findings, root: Path, files: Sequence[tuple[Path, n.File]]
+    findings: Findings, root: Path, files: Sequence[tuple[Path, n.File]], trace: Trace,
+    tracks: Mapping[str, Collection[str]] | None,
 ) -> tuple[dict[str, tuple[m.Case, ...]], dict[str, m.SuiteInfo]]:
     suites = index_suites(findings, root, files)
     homes = {path: next((suites[folder] for folder in path.parents if folder in suites), None) for path, _ in files}
-    for path, file in files:
+    declared = {path: {item.name.value for case in file.cases for item in case.body if isinstance(item, n.Track)}
+                for path, file in files}
+    for path, names_of_tracks in declared.items():
         if home := homes[path]:
-            home.tracks |= {item.name.value for case in file.cases for item in case.body if isinstance(item, n.Track)}
-    for suite in suites.values():
-        _check_alone(findings, suite, Block.of("suite", suite.folder, suite.node.body))
-        for profile in suite.profiles.values():
-            suite.levels(profile, findings)
-            _check_alone(findings, suite, Block.of("profile", suite.folder, profile.body))
-        for arm in suite.arms.values():
-            block = Block.of("arm", suite.folder, arm.body)
-            for use in block.all(n.UseProfile):
-                suite.profile(use.name, findings)
-            _check_alone(findings, suite, block)
+            home.tracks |= names_of_tracks
+    if tracks is None:
+        _check_suites(findings, suites.values())
+    else:
+        for folder, suite in suites.items():
+            suite.tracks |= {*tracks.get(str(folder), ())}
+    trace.looked, trace.reads = findings.take_looks()
     units: dict[str, tuple[m.Case, ...]] = {}
     names = Names(findings, "case")
     for path, file in files:
@@ -90,7 +90,26 @@ def _compile(
                                 help="put a `suite.eval` with `suite NAME { … }` into its folder or one above")
                 continue
             units[node.name.value] = resolve_case(findings, home, path.parent, node)
+        looked, reads = findings.take_looks()
+        trace.files[str(path)] = FileTrace(
+            tuple(node.name.value for node in file.cases), len(file.suites), str(home.folder) if home else None,
+            tuple(sorted(declared[path])), tuple(sorted(looked)), tuple(sorted(reads)))
+        trace.reads = {**reads, **trace.reads}
     return units, {suite.info.name: suite.info for suite in suites.values()}
+
+
+def _check_suites(findings: Findings, suites: Iterable[Suite]) -> None:
+    """Find what is wrong in suites by themselves."""
+    for suite in suites:
+        _check_alone(findings, suite, Block.of("suite", suite.folder, suite.node.body))
+        for profile in suite.profiles.values():
+            suite.levels(profile, findings)
+            _check_alone(findings, suite, Block.of("profile", suite.folder, profile.body))
+        for arm in suite.arms.values():
+            block = Block.of("arm", suite.folder, arm.body)
+            for use in block.all(n.UseProfile):
+                suite.profile(use.name, findings)
+            _check_alone(findings, suite, block)
 
 
 def _check_alone(findings: Findings, suite: Suite, block: Block) -> None:

@@ -4,9 +4,11 @@
   changes with permissions too, and nobody can set it. That of a folder changes when an entry comes, goes or is
   replaced.
 * A link has a lead: the path that it ends at, and what is there. Folders on the way may be outside the project.
+* A folder has a listing: who may do what in it, and the names and kinds of its entries. It tells whether a folder
+  whose stamp changed is another one: an editor that saves a file by renaming replaces an entry by one like it.
 
-Whatever a case names lies below its suite's folder. So as long as the stamps of all folders and the leads of all links
-are the same, a path is there, or not, and is of the kind that it was.
+Whatever a case names lies below its suite's folder. So as long as the listings of all folders and the leads of all
+links are the same, a path is there, or not, and is of the kind that it was.
 """
 
 from __future__ import annotations
@@ -15,28 +17,35 @@ import contextlib
 import os
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from pathlib import Path
-from typing import TypeAlias
-
-from attrs import frozen
+from typing import NamedTuple, TypeAlias
 
 from evalkit.errors import UserError
 
-__all__ = ["Lead", "Stamp", "Survey", "stamp", "survey", "unchanged"]
+__all__ = ["Lead", "Listing", "Stamp", "Survey", "changed_leads", "changed_stamps", "list_folder", "stamp", "survey",
+           "unchanged"]
 
 Stamp: TypeAlias = tuple[int, int, int, int]
 Lead: TypeAlias = tuple[str, int]
+Listing: TypeAlias = tuple[int, int, int, tuple[str, ...]]
+"""Mode, user, group; and the entries, sorted: a letter for the kind (d, f, l, or o for another) before each name."""
+
+_stamp_of = attrgetter("st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
 
 
-@frozen
-class Survey:
-    """`stamps` of all folders and of the case files; `leads` of all links. `started`: nanoseconds, before the look."""
+class Survey(NamedTuple):
+    """`stamps` of all folders and of the case files; `leads` of all links; `listings` of all folders.
+
+    `started`: nanoseconds, before the look.
+    """
 
     started: int
     case_files: tuple[Path, ...]
     stamps: dict[str, Stamp]
     leads: dict[str, Lead]
+    listings: dict[str, Listing]
 
 
 def survey(root: Path, cases_folder: str) -> Survey:
@@ -51,40 +60,75 @@ def survey(root: Path, cases_folder: str) -> Survey:
     files: list[str] = []
     stamps: dict[str, Stamp] = {}
     leads: dict[str, Lead] = {}
+    listings: dict[str, Listing] = {}
     todo = [str(root / cases_folder)]
     while todo:
         folder = todo.pop()
         try:
-            stamps[folder] = stamp(folder)
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if entry.name.endswith(".eval"):
-                        files.append(entry.path)
-                    if entry.is_symlink():
-                        leads[entry.path] = _lead(entry.path)
-                    elif entry.is_dir():
-                        todo.append(entry.path)
+            stamps[folder], listings[folder] = list_folder(folder)
         except OSError as error:
             raise UserError(f"cannot read the folder {error.filename}: {error.strerror}") from error
+        for entry in listings[folder][-1]:
+            path = f"{folder}/{entry[1:]}"
+            if path.endswith(".eval"):
+                files.append(path)
+            if entry[0] == "l":
+                leads[path] = _lead(path)
+            elif entry[0] == "d":
+                todo.append(path)
     for path in files:
         with contextlib.suppress(OSError):  # a link that leads nowhere: whoever reads it will tell
             stamps[path] = stamp(path)
-    return Survey(started, tuple(sorted(map(Path, files))), stamps, leads)
+    return Survey(started, tuple(sorted(map(Path, files))), stamps, leads, listings)
+
+
+def list_folder(folder: str) -> tuple[Stamp, Listing]:
+    """A folder's stamp, and what was in it then or a moment later. Raises OSError."""
+    found = os.stat(folder)  # noqa: PTH116 - of thousands: making a Path takes longer than the call
+    with os.scandir(folder) as entries:
+        names = sorted(_kind(entry) + entry.name for entry in entries)
+    return _stamp_of(found), (found.st_mode, found.st_uid, found.st_gid, tuple(names))
+
+
+def _kind(entry: os.DirEntry[str]) -> str:
+    if entry.is_symlink():
+        return "l"
+    if entry.is_dir():
+        return "d"
+    return "f" if entry.is_file() else "o"
 
 
 def unchanged(stamps: Mapping[str, Stamp], leads: Mapping[str, Lead]) -> bool:
     """Whether all of these are still what they were."""
+    return not changed_stamps(stamps) and not changed_leads(leads)
+
+
+def changed_stamps(stamps: Mapping[str, Stamp]) -> dict[str, Stamp | None]:
+    """The paths whose stamps are others now, with these; None where there is nothing any more."""
+    found: Iterable[Stamp | None]
     try:
-        return all(stamp(path) == known for path, known in stamps.items()) and all(
-            _lead(path) == known for path, known in leads.items())
+        found = list(map(_stamp_of, map(os.stat, stamps)))  # nothing of Python's own between thousands of calls
     except OSError:
-        return False
+        found = map(_stamp_or_none, stamps)
+    return {path: now for (path, known), now in zip(stamps.items(), found, strict=True) if now != known}
+
+
+def changed_leads(leads: Mapping[str, Lead]) -> bool:
+    """Whether any link leads elsewhere."""
+    return any(_lead(path) != known for path, known in leads.items())
 
 
 def stamp(path: str) -> Stamp:
     """The state of a file or a folder. Raises OSError."""
-    found = os.stat(path)  # noqa: PTH116 - of thousands: making a Path takes longer than the call
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    found: Stamp = _stamp_of(os.stat(path))  # noqa: PTH116
+    return found
+
+
+def _stamp_or_none(path: str) -> Stamp | None:
+    try:
+        return stamp(path)
+    except OSError:
+        return None
 
 
 def _lead(path: str) -> Lead:

@@ -8,20 +8,22 @@ import pickle
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 
-from evalkit.analysis import cache, load_project, model, project
+from evalkit.analysis import cache, compile, index, load_project, model, pickles, project
 from evalkit.authoring.check import check_project
 from evalkit.diagnostics import CaseErrors
 from evalkit.kept import read_kept, write_kept
 from tests.unit.language.project import CASE, SUITE, write
 
-RECORD = ".evalkit/cache/compile/project"
+KEPT = ".evalkit/cache/compile"
+FILES = ("index", "trace", "units")
 
 
 def relink(link: Path, target: str) -> None:
@@ -69,13 +71,13 @@ def settle() -> None:
 def compiles(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Each project that is compiled, not read."""
     found: list[Path] = []
-    compile_ = project._compile
+    compile_ = compile.compile_files
 
-    def counted(root: Path, paths: Iterable[Path]) -> object:
+    def counted(root: Path, *args: Any) -> object:
         found.append(root)
-        return compile_(root, paths)
+        return compile_(root, *args)
 
-    monkeypatch.setattr(project, "_compile", counted)
+    monkeypatch.setattr(compile, "compile_files", counted)
     return found
 
 
@@ -139,22 +141,22 @@ def test_what_was_just_written_is_not_kept(tmp_path: Path, compiles: list[Path],
     monkeypatch.setattr(cache, "_TICK", 3600 * 10**9)
     project_in(tmp_path)
     load_project(tmp_path)
-    assert not (tmp_path / RECORD).exists()
+    assert not (tmp_path / KEPT).exists()
 
 
 def test_what_changes_while_it_is_compiled_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the file was read before."""
     project_in(tmp_path)
-    compile_ = project._compile
+    compile_ = compile.compile_files
 
-    def slow(root: Path, paths: Iterable[Path]) -> object:
-        compiled = compile_(root, paths)
+    def slow(root: Path, *args: Any) -> object:
+        compiled = compile_(root, *args)
         (root / "cases/s/PROMPT.md").write_text("Do ot.\n")
         return compiled
 
-    monkeypatch.setattr(project, "_compile", slow)
+    monkeypatch.setattr(compile, "compile_files", slow)
     load_project(tmp_path)
-    assert not (tmp_path / RECORD).exists()
+    assert not (tmp_path / KEPT).exists()
 
 
 def test_a_copy_is_a_project_of_its_own(tmp_path: Path, compiles: list[Path]) -> None:
@@ -169,7 +171,7 @@ def test_a_copy_is_a_project_of_its_own(tmp_path: Path, compiles: list[Path]) ->
 def test_another_evalkit_compiles_again(tmp_path: Path, compiles: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """And so does another user, who may not be allowed to read as much."""
     load_project(project_in(tmp_path))
-    monkeypatch.setattr(cache, "_FORMAT", 0)
+    monkeypatch.setattr(index, "_FORMAT", 0)
     load_project(tmp_path)
     assert 2 == len(compiles)
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
@@ -180,14 +182,17 @@ def test_another_evalkit_compiles_again(tmp_path: Path, compiles: list[Path], mo
 @pytest.mark.parametrize("damage", [
     lambda data: b"", lambda data: b"x", lambda data: data[:-1], lambda data: data[:100] + b"!" + data[101:],
     lambda data: data[:-30] + b"!" + data[-29:], lambda data: data + b"!"])
-def test_a_damaged_record(tmp_path: Path, compiles: list[Path], damage: Callable[[bytes], bytes]) -> None:
-    """One that is not whole is made again."""
+@pytest.mark.parametrize("name", ["index", "units"])
+def test_a_damaged_file(tmp_path: Path, compiles: list[Path], damage: Callable[[bytes], bytes], name: str) -> None:
+    """One that is not whole is made again, at once or when somebody asks for what is damaged."""
     first = load_project(project_in(tmp_path))
-    record = tmp_path / RECORD
-    record.write_bytes(damage(record.read_bytes()))
+    kept = tmp_path / KEPT / name
+    data = kept.read_bytes()
+    kept.write_bytes(damage(data))
     assert first == load_project(tmp_path)
     assert first == load_project(tmp_path)
-    assert 2 == len(compiles)
+    only_longer = name == "units" and damage(data).startswith(data)  # of units, no more is read than there was
+    assert (1 if only_longer else 2) == len(compiles)
 
 
 class Calls:
@@ -205,11 +210,13 @@ def test_a_foreign_record_runs_nothing(tmp_path: Path, compiles: list[Path]) -> 
     made = tmp_path / "made"
     data = pickle.dumps(Calls(os.mkdir, str(made)))
     first = load_project(project_in(tmp_path / "a"))
-    for key in ("0" * 64, cache._key(tmp_path / "a", "cases")):
-        write_kept(tmp_path / "a" / RECORD, key, data)
+    for key in ("0" * 64, index.key_of(tmp_path / "a", "cases")):
+        write_kept(tmp_path / "a" / KEPT / "index", key, data)
         assert first == load_project(tmp_path / "a")
-    assert not made.exists()
     assert 3 == len(compiles)
+    with pytest.raises(pickle.UnpicklingError):
+        pickles.load(data)
+    assert not made.exists()
 
 
 @pytest.mark.parametrize("call", [
@@ -218,17 +225,17 @@ def test_a_foreign_record_runs_nothing(tmp_path: Path, compiles: list[Path]) -> 
 def test_only_compiled_cases_are_unpickled(call: object) -> None:
     """Any other function or class is refused; classes of the model are made by their constructors alone."""
     if call is model.Case:
-        assert model.Case is cache._unpickle(pickle.dumps(call))
+        assert model.Case is pickles.load(pickle.dumps(call))
         return
     with pytest.raises(pickle.UnpicklingError):
-        cache._unpickle(pickle.dumps(call))
+        pickles.load(pickle.dumps(call))
 
 
 def test_a_class_of_the_model_cannot_be_changed() -> None:
     """A pickle may set the state of what it has made. A class takes none."""
     data = pickle.dumps(model.Command, 2)[:-1] + pickle.dumps((None, {"words": 1}), 2)[2:-1] + pickle.BUILD
     with pytest.raises(TypeError):
-        cache._unpickle(data + pickle.STOP)
+        pickles.load(data + pickle.STOP)
     assert not isinstance(vars(model.Command)["words"], int)
 
 
@@ -246,20 +253,22 @@ def test_many_at_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(load_project, [tmp_path] * 24))
     assert all(found[0] == other for other in found)
-    assert [RECORD] == [path.relative_to(tmp_path).as_posix() for path in (tmp_path / ".evalkit").rglob("*")
-                        if path.is_file()]
+    assert [f"{KEPT}/{name}" for name in FILES] == sorted(
+        path.relative_to(tmp_path).as_posix() for path in (tmp_path / ".evalkit").rglob("*") if path.is_file())
 
 
 def test_check_reads_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Warnings need all that compiling finds."""
     load_project(project_in(tmp_path))
-    monkeypatch.setattr(cache, "read_kept", lambda *_: pytest.fail("it was read"))
+    monkeypatch.setattr(index, "read_kept", lambda *_: pytest.fail("it was read"))
     assert check_project(tmp_path, "cases").linted
 
 
 def test_every_file_that_is_read_is_noted() -> None:
     """Nothing else in the compiler opens files."""
     for path in Path(project.__file__).parent.glob("*.py"):
+        if path.stem in ("cache", "index"):  # they read what they wrote
+            continue
         text = path.read_text(encoding="utf-8")
         opened = len(re.findall(r"\bopen\(|read_text\(|read_bytes\(", text))
         assert opened == text.count(".will_read("), path.name
