@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from attrs import frozen
+from attrs import field, frozen
 
+from evalkit.digest import GROWN
 from evalkit.errors import HarnessError
 from evalkit.execute.tree import Manifest
 
 __all__ = ["AgentError", "AgentRecord", "Ending", "Usage"]
-
-
-class AgentError(HarnessError):
-    """The harness or the provider failed the agent: not kept as an outcome, not graded, no fail of the agent's."""
 
 
 @frozen
@@ -29,12 +26,27 @@ class Usage:
     cost_source: str = ""
 
 
+class AgentError(HarnessError):
+    """The harness or the provider failed the agent: not kept as an outcome, not graded, no fail of the agent's.
+
+    transient: the provider's trouble, which passes by itself: it is worth another attempt, after `retry_after` seconds
+    where the provider named a time. usage: what the attempt consumed, as far as anybody counted it.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", transient: bool = False, retry_after: float | None = None,
+                 usage: Usage | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.transient = transient
+        self.retry_after = retry_after
+        self.usage = usage if usage is not None else Usage()
+
+
 @frozen
 class Ending:
     """How an agent's run ended.
 
-    status: completed; capped (by its turn limit: graded, never a fail by itself); timeout (its time limit: graded, and
-    a fail).
+    status: completed; capped (by its limit of turns, cost or tokens: graded, never a fail by itself); timeout (its
+    time limit: graded, and a fail).
     """
 
     status: Literal["completed", "capped", "timeout"]
@@ -45,7 +57,11 @@ class Ending:
 
 @frozen
 class AgentRecord:
-    """An agent run with its final tree. `seconds` is the agent's own time, without set-up and prewarm."""
+    """An agent run with its final tree. `seconds` is the agent's own time, without set-up and prewarm.
+
+    failed: what attempts consumed that the provider failed before this one: it was paid for, and is no part of the
+    run's own usage.
+    """
 
     key: str
     inputs: dict[str, str]
@@ -59,3 +75,15 @@ class AgentRecord:
     tree_digest: str
     versions: dict[str, str]
     finished_at: str
+    failed: tuple[Usage, ...] = field(default=(), metadata=GROWN)
+
+    @property
+    def attempts(self) -> int:
+        """How often the agent was started for this run."""
+        return len(self.failed) + 1
+
+    @property
+    def paid(self) -> float | None:
+        """Dollars for all attempts together; None where the cost of one is not known."""
+        costs = [usage.cost for usage in (self.ending.usage, *self.failed)]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)

@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from evalkit.analysis.model import Case, Toolchain
 from evalkit.execute.outcome import Ending
+from evalkit.execute.prices import Prices
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.toolchain import Installed
 from evalkit.plan.trials import AgentTraits, Trial
@@ -24,6 +25,7 @@ class Job:
     workspace: the tree to work in. home: an empty HOME for this run alone. env: the environment of the case's commands
     (toolchains, no variable of the person's). transcript: where the agent's own stream goes, cleaned of secrets.
     off_limits: folders of the harness that no agent may look into. toolchain: the agent's own program, installed.
+    prices: what models cost, for an agent that must keep to a case's limit of cost.
     """
 
     trial: Trial
@@ -36,6 +38,7 @@ class Job:
     toolchain: Installed | None
     readable: tuple[Path, ...]
     redactor: Redactor = field(repr=False)
+    prices: Prices = field(factory=Prices, repr=False)
     tick: Callable[[float], None] = field(default=lambda _: None, repr=False)
 
 
@@ -52,7 +55,7 @@ class Agent(Protocol):
         ...
 
     def run(self, job: Job) -> Ending:
-        """Do the job. Raises `AgentError` where the harness or the provider failed."""
+        """Do the job. Raises `AgentError` where the harness or the provider failed, with what was consumed so far."""
         ...
 
     def describe(self, job: Job) -> str:

@@ -2,11 +2,16 @@
 
 What was found on the real program (2.1.332) and shapes this file:
 
-* Its last line has `type: result`. A failed provider ends with `subtype: success` all the same, `is_error` and exit
-  status 1; so do a refusal (`stop_reason: refusal`, after one more try) and replies that are too long (four in a row),
-  which are the model's doing. The turn cap is `subtype: error_max_turns`, exit status 1.
-* With a wrong key or no connection it retries for three minutes; each retry is a line, so it is ended long before. A
-  402 or 403 is final after one request. An ended run (SIGTERM: exit status 143) has no result line.
+* Its last line has `type: result`. A failed provider ends with `subtype: success` all the same, `is_error`,
+  `terminal_reason: api_error` and exit status 1; so do a refusal (`stop_reason: refusal`, after one more try) and
+  replies that are too long (four in a row), which are the model's doing. The turn cap is `subtype: error_max_turns`,
+  exit status 1.
+* Overload, a rate limit (Retry-After or not), a server's error and a lost connection (also in mid-reply) are tried ten
+  times more, for three minutes; then that result line, with `api_error_status` (null for a connection). Each retry is a
+  line, so a wrong key or a provider that was never there is told long before. A 402, 403, 404 or 413 is final after one
+  or two requests, a 400 after six. An ended run (SIGTERM: exit status 143) has no result line.
+* `--max-budget-usd` ends a run after the reply that passed it: `subtype: error_max_budget_usd`, exit status 1. A model
+  without a price gets a guessed one.
 * Every command of its Bash tool has a session of its own: process.py finds them by their environment.
 * With a background task running it prints its result and does not exit: background tasks are off, and after the result
   it gets a few seconds.
@@ -32,9 +37,11 @@ from evalkit.digest import digest_file
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.agents.base import Job
 from evalkit.execute.agents.claude_stream import GIVE_UP_AFTER, Reader
-from evalkit.execute.outcome import AgentError, Ending
+from evalkit.execute.budget import dollars
+from evalkit.execute.outcome import AgentError, Ending, Usage
 from evalkit.execute.process import Finished, ProgramMissing, stream
 from evalkit.execute.provider import Endpoint, missing_key
+from evalkit.execute.retry import passes_by_itself
 from evalkit.plan.trials import AgentTraits
 
 __all__ = ["ClaudeCode"]
@@ -80,7 +87,6 @@ class ClaudeCode:
         asked = {
             "guidance": unit.setup.guidance, "contract": unit.setup.contract, "answer": unit.setup.answer,
             "temperature": unit.agent.temperature is not None, "seed": unit.agent.seed is not None,
-            "limits { cost }": unit.limits.cost is not None, "limits { tokens }": unit.limits.tokens is not None,
             "permissions skip": unit.agent.permissions == "skip",
         }
         return [f"`{name}`" for name, given in asked.items() if given]
@@ -92,9 +98,10 @@ class ClaudeCode:
         deny = [*case.agent.deny,
                 *(f"{tool}({_rule_path(folder)}/**)" for folder in job.off_limits for tool in ("Read", "Edit"))]
         argv = [
-            self._executable(job), "-p", "--output-format", "stream-json", "--verbose",
+            self._executable(job), "-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
             "--model", self._model(job),
             "--max-turns", str(case.limits.turns),
+            *(() if case.limits.cost is None else ("--max-budget-usd", f"{case.limits.cost:.6f}")),
             "--permission-mode", "acceptEdits",
             "--strict-mcp-config", "--mcp-config", _mcp_servers(job),
             "--disallowedTools", *deny,
@@ -145,7 +152,8 @@ class ClaudeCode:
         limits = job.trial.case.limits
         errors = job.transcript.with_suffix(".stderr")
         with job.transcript.open("wb") as transcript, errors.open("wb") as error_sink:
-            reader = Reader(transcript, job.redactor)
+            reader = Reader(transcript, job.redactor, job.prices, job.trial.subject.model or "",
+                            cost=limits.cost, tokens=limits.tokens)
 
             def error_line(line: bytes) -> None:
                 error_sink.write(job.redactor.clean(line) + b"\n")
@@ -158,54 +166,78 @@ class ClaudeCode:
             except ProgramMissing as error:
                 raise UserError(error.message, hint="is the path in claude=PATH right?" if self.program else
                                 "its toolchain is damaged: delete its folder, it is installed again") from error
-        if reader.refused:
-            raise self._refused(reader.refused)
-        if reader.unreachable:
-            raise AgentError(f"{self.endpoint.url} cannot be reached",
-                             hint="is the network up, and the address right?")
+            except HarnessError as error:  # the disk is full, or evalkit is being stopped: what was used was used
+                raise AgentError(error.message, hint=error.hint, usage=reader.usage()) from error
         if reader.result is None:
             return self._without_result(job, reader, finished, errors)
         return self._with_result(job, reader, reader.result)
 
     def _without_result(self, job: Job, reader: Reader, finished: Finished, errors: Path) -> Ending:
+        """How a run without a result line ended. Raises AgentError unless a limit of the case ended it."""
         assert self.endpoint is not None
-        url, limits = self.endpoint.url, job.trial.case.limits
+        url, limits, usage = self.endpoint.url, job.trial.case.limits, reader.usage()
+        if reader.refused:
+            raise self._refused(reader.refused, usage)
+        if reader.unreachable:
+            raise AgentError(f"{url} cannot be reached", hint="is the network up, and the address right?",
+                             transient=True, usage=usage)
+        if reader.over and finished.ended_by == reader.over:
+            return Ending("capped", f"reached its {reader.over}", usage, reader.notes())
         if finished.ended_by.startswith("time limit"):
+            # Where it asked again and again the provider failed it; where it only waited nobody knows.
             if not reader.replies:
-                raise AgentError(f"{url} gave no answer within {limits.time} s",
-                                 hint="is the provider up, and the network reachable? run again: nothing was kept")
+                raise AgentError(f"{url} gave no answer within {limits.time} s", transient=reader.retries > 0,
+                                 hint="is the provider up, and the network reachable? run again: nothing was kept",
+                                 usage=usage)
             if reader.retries_in_a_row >= GIVE_UP_AFTER:
-                raise AgentError(f"{url} did not answer any more when the {limits.time} s ran out",
-                                 hint="run again: nothing was kept")
-            return Ending("timeout", f"ended after its {limits.time} s", reader.usage(), reader.notes())
+                raise AgentError(f"{url} did not answer any more when the {limits.time} s ran out", transient=True,
+                                 hint="run again: nothing was kept", usage=usage)
+            return Ending("timeout", f"ended after its {limits.time} s", usage, reader.notes())
         how = finished.ended_by or f"exit status {finished.exit_code}"
         said = errors.read_bytes()[-500:].decode("utf-8", "replace").strip()
         raise AgentError(f"Claude Code ended without a result ({how})" + (f": {said}" if said else ""),
-                         hint="run again: nothing was kept")
+                         hint="run again: nothing was kept", usage=usage)
 
     def _with_result(self, job: Job, reader: Reader, result: Mapping[str, Any]) -> Ending:
-        assert self.endpoint is not None
+        """How a run ended by its result line. Raises AgentError where that tells of the provider's failure."""
+        limits, usage, notes = job.trial.case.limits, reader.usage(), reader.notes()
         if result.get("subtype") == "error_max_turns":
-            return Ending("capped", f"reached its {job.trial.case.limits.turns} turns", reader.usage(), reader.notes())
-        if not result.get("is_error") and result.get("subtype") == "success":
-            return Ending("completed", str(result.get("terminal_reason") or "ended its turn"), reader.usage(),
-                          reader.notes())
+            return Ending("capped", f"reached its {limits.turns} turns", usage, notes)
+        if result.get("subtype") == "error_max_budget_usd" and limits.cost is not None:
+            return Ending("capped", f"reached its cost limit of {dollars(limits.cost)}", usage, notes)
+        succeeded = result.get("subtype") == "success" and result.get("terminal_reason") != "api_error"
+        if succeeded and not result.get("is_error"):
+            if not reader.replies:
+                raise AgentError("Claude Code ended without asking its model",
+                                 hint="a prompt that begins with `/` is a command of its own", usage=usage)
+            if reader.over:  # it got to its end before it was ended
+                return Ending("capped", f"reached its {reader.over}", usage, notes)
+            return Ending("completed", str(result.get("terminal_reason") or "ended its turn"), usage, notes)
         # These two come as provider errors, but are what the model did with its task.
         if result.get("stop_reason") == "refusal":
-            return Ending("completed", "the model refused to go on", reader.usage(), reader.notes())
+            return Ending("completed", "the model refused to go on", usage, notes)
         if reader.error == "max_output_tokens":
-            return Ending("completed", "the model's reply went over its length", reader.usage(), reader.notes())
+            return Ending("completed", "the model's reply went over its length", usage, notes)
+        raise self._failed(job, reader, result, usage)
+
+    def _failed(self, job: Job, reader: Reader, result: Mapping[str, Any], usage: Usage) -> AgentError:
+        """The provider's failure; whether it passes by itself, its status tells, or that a connection was lost."""
+        assert self.endpoint is not None
         status = result.get("api_error_status")
         if status in (401, 403):
-            raise self._refused(f"status {status}")
+            return self._refused(f"status {status}", usage)
+        if status == 404:
+            return AgentError(f"{self.endpoint.url} has no model `{job.trial.subject.model}`",
+                              hint="choose another one: model=SLUG", usage=usage)
         said = job.redactor.text(str(result.get("result") or result.get("errors") or result.get("subtype")))[:500]
-        raise AgentError("the provider failed the agent" + (f" (status {status})" if status else "") + f": {said}",
-                         hint="run again: nothing was kept")
+        return AgentError("the provider failed the agent" + (f" (status {status})" if status else "") + f": {said}",
+                          hint="run again: nothing was kept", usage=usage,
+                          transient=passes_by_itself(status) or (status is None and reader.lost_connection))
 
-    def _refused(self, how: str) -> AgentError:
+    def _refused(self, how: str, usage: Usage) -> AgentError:
         assert self.endpoint is not None
         return AgentError(f"{self.endpoint.url} refused the key in {self.endpoint.variable} ({how})",
-                          hint=f"set {self.endpoint.variable} to a valid key")
+                          hint=f"set {self.endpoint.variable} to a valid key", usage=usage)
 
 
 def _check_memories(workspace: Path) -> None:

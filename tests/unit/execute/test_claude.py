@@ -21,6 +21,7 @@ from evalkit.errors import HarnessError, UserError
 from evalkit.execute.agents import Job
 from evalkit.execute.agents.claude import ClaudeCode
 from evalkit.execute.outcome import AgentError, Ending, Usage
+from evalkit.execute.prices import DATE, Price, Prices
 from evalkit.execute.provider import Endpoint
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.toolchain import Installed
@@ -29,6 +30,8 @@ from .make import case, trial
 
 KEY = "sk-secret-0123456789"
 GATEWAY = Endpoint("https://gateway.invalid", "AI_GATEWAY_API_KEY", KEY)
+MODEL = "claude-sonnet-4-5-20250929"
+"""As the provider names it; 3 dollars a million tokens in, 15 out, 0.3 from the cache."""
 PROGRAM = """\
 #!{python} -IS
 import json, os, sys, time, signal
@@ -56,17 +59,36 @@ for step in json.load(open(here + "/scenario.json")):
 Step = dict[str, Any]
 
 
-def reply(number: int = 1, text: str = "hi", **usage: int) -> Step:
+def reply(number: int = 1, text: str = "hi", model: str = "m", **usage: int) -> Step:
     """One content block of a message."""
     return {"line": {"type": "assistant", "message": {
-        "id": f"msg_{number}", "role": "assistant", "content": [{"type": "text", "text": text}], "stop_reason": None,
+        "id": f"msg_{number}", "model": model, "role": "assistant", "content": [{"type": "text", "text": text}],
+        "stop_reason": None,
         "usage": {"input_tokens": 100, "output_tokens": 1, "cache_read_input_tokens": 10, **usage}}}}
 
 
-def shown_error(kind: str) -> Step:
+def shown_error(kind: str, **more: Any) -> Step:
     """An error in a reply's place."""
-    return {"line": {"type": "assistant", "error": kind, "is_api_error_message": True, "message": {
+    return {"line": {"type": "assistant", "error": kind, "is_api_error_message": True, **more, "message": {
         "id": "made-up", "model": "<synthetic>", "content": [], "usage": {"input_tokens": 0, "output_tokens": 0}}}}
+
+
+def begins(number: int = 1, model: str = MODEL, source: str | None = None, **usage: int) -> Step:
+    """The provider's own event at the beginning of a reply."""
+    return {"line": {"type": "stream_event", "parent_tool_use_id": source, "event": {
+        "type": "message_start", "message": {"id": f"msg_{number}", "model": model, "usage": {
+            "input_tokens": 100, "output_tokens": 1, "cache_read_input_tokens": 10, **usage}}}}}
+
+
+def ends(output: int = 50, source: str | None = None, reason: str = "tool_use") -> Step:
+    """The one at its end, with the count of its output."""
+    return {"line": {"type": "stream_event", "parent_tool_use_id": source, "event": {
+        "type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": output}}}}
+
+
+def turn(number: int = 1, output: int = 50) -> list[Step]:
+    """A whole reply with its events."""
+    return [begins(number), reply(number, model=MODEL), ends(output)]
 
 
 def retry(status: int | None = None, error: str = "unknown") -> Step:
@@ -108,10 +130,10 @@ class Bench:
         return ClaudeCode.of(endpoint, str(self.folder / "bin/claude"))
 
     def run(self, *steps: Step, job: Job | None = None, endpoint: Endpoint | None = GATEWAY,
-            time: int = 20) -> Ending:
+            time: int = 20, cost: float | None = None, tokens: int | None = None) -> Ending:
         (self.folder / "bin/scenario.json").write_text(json.dumps(steps))
         given = job or self.job
-        limited = evolve(given.trial.case, limits=Limits(turns=7, time=time))
+        limited = evolve(given.trial.case, limits=Limits(turns=7, time=time, cost=cost, tokens=tokens))
         return self.agent(endpoint).run(evolve(given, trial=evolve(given.trial, case=limited)))
 
     def fails(self, *steps: Step, time: int = 20) -> AgentError:
@@ -162,26 +184,64 @@ def test_the_turn_limit(bench: Bench) -> None:
     assert 0.25 == ending.usage.cost
 
 
-def test_a_provider_that_fails(bench: Bench) -> None:
-    """`subtype: success` means nothing where `is_error` is set."""
-    error = bench.fails(reply(), result(is_error=True, terminal_reason="api_error", api_error_status=529,
-                                        result=f"API Error: 529 overloaded {KEY}"), {"exit": 1})
-    assert ("the provider failed the agent (status 529): API Error: 529 overloaded [AI_GATEWAY_API_KEY redacted]"
+@pytest.mark.parametrize(("status", "kind", "transient"), [
+    (429, "rate_limit", True), (529, "server_error", True), (500, "server_error", True), (503, "server_error", True),
+    (400, "unknown", False), (402, "unknown", False), (413, "invalid_request", False)])
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_provider_that_fails(status: int, kind: str, transient: bool, code: int, bench: Bench) -> None:
+    """An error, whatever the subtype and the exit status say; what passes by itself is worth another attempt."""
+    error = bench.fails(*turn(), shown_error(kind, api_error_status=status),
+                        result(is_error=True, terminal_reason="api_error", api_error_status=status,
+                               result=f"API Error: {status} {KEY}"), {"exit": code})
+    assert (f"the provider failed the agent (status {status}): API Error: {status} [AI_GATEWAY_API_KEY redacted]"
             == error.message)
-    error = bench.fails(shown_error("unknown"), result(is_error=True, api_error_status=402, result="pay"), {"exit": 1})
-    assert "the provider failed the agent (status 402): pay" == error.message
+    assert (transient, None) == (error.transient, error.retry_after)
+    assert (0.25, "Claude Code") == (error.usage.cost, error.usage.cost_source)
     assert "run again" in error.hint
+
+
+def test_a_connection_that_is_lost_for_good(bench: Bench) -> None:
+    """It has no status; the error that is shown tells what it was."""
+    lost = result(is_error=True, terminal_reason="api_error", result="API Error: Connection to the API was lost")
+    error = bench.fails(reply(), shown_error("server_error", api_error="connection_failed"), lost, {"exit": 1})
+    assert ("the provider failed the agent: API Error: Connection to the API was lost", True) == (
+        error.message, error.transient)
+    assert not bench.fails(reply(), shown_error("server_error"), lost, {"exit": 1}).transient
+
+
+def test_an_api_error_is_one_without_the_flag(bench: Bench) -> None:
+    """`terminal_reason` alone is enough."""
+    assert "the provider failed the agent" in bench.fails(reply(), result(terminal_reason="api_error")).message
+
+
+def test_an_unknown_model(bench: Bench) -> None:
+    """The person's to mend: another attempt would not find it either."""
+    error = bench.fails(shown_error("model_not_found"),
+                        result(is_error=True, terminal_reason="api_error", api_error_status=404), {"exit": 1})
+    assert "https://gateway.invalid has no model `anthropic/claude-x-1.5`" == error.message
+    assert ("choose another one: model=SLUG", False) == (error.hint, error.transient)
+
+
+def test_a_prompt_that_never_reached_the_model(bench: Bench) -> None:
+    """Claude Code takes `/help` for a command of its own, and calls that a success."""
+    own = {"line": {"type": "assistant", "message": {"id": "x", "model": "<synthetic>", "content": [], "usage": {}}}}
+    for steps in ([own, result()], [result()]):
+        error = bench.fails(*steps)
+        assert ("Claude Code ended without asking its model", False) == (error.message, error.transient)
 
 
 def test_an_unknown_ending_is_an_error(bench: Bench) -> None:
     """A subtype that we do not know is neither a success nor the agent's failure."""
-    assert "error_during_execution" in bench.fails(result(subtype="error_during_execution", result=None)).message
+    error = bench.fails(reply(), result(subtype="error_during_execution", result=None))
+    assert ("the provider failed the agent: error_during_execution", False) == (error.message, error.transient)
+    assert not bench.fails(reply(), result(subtype="error_max_budget_usd", is_error=True), {"exit": 1}).transient
 
 
 def test_a_forbidden_key_is_final(bench: Bench) -> None:
     """A 403 ends the program after one request: told as a refused key."""
     error = bench.fails(result(is_error=True, terminal_reason="api_error", api_error_status=403), {"exit": 1})
     assert "https://gateway.invalid refused the key in AI_GATEWAY_API_KEY (status 403)" == error.message
+    assert not error.transient
 
 
 def test_a_refusal_is_the_models_doing(bench: Bench) -> None:
@@ -207,6 +267,7 @@ def test_a_refused_key_is_told_at_once(line: Step, bench: Bench) -> None:
     assert time.monotonic() - began < 5
     assert "refused the key in AI_GATEWAY_API_KEY" in error.message
     assert "set AI_GATEWAY_API_KEY" in error.hint
+    assert (False, Usage(turns=0, cost=0.0)) == (error.transient, error.usage)
 
 
 def test_a_provider_that_cannot_be_reached(bench: Bench) -> None:
@@ -215,6 +276,7 @@ def test_a_provider_that_cannot_be_reached(bench: Bench) -> None:
     error = bench.fails(retry(), retry(), retry(), {"sleep": 60})
     assert time.monotonic() - began < 5
     assert "https://gateway.invalid cannot be reached" == error.message
+    assert (True, Usage(turns=0, cost=0.0)) == (error.transient, error.usage)
 
 
 def test_retries_that_help(bench: Bench) -> None:
@@ -233,14 +295,18 @@ def test_a_time_limit_with_replies(bench: Bench) -> None:
 
 def test_a_time_limit_without_a_reply(bench: Bench) -> None:
     """The provider never answered: an error, nothing of the agent's."""
-    for steps in ([{"sleep": 60}], [retry(529), retry(529), shown_error("overloaded"), {"sleep": 60}]):
-        assert "https://gateway.invalid gave no answer within 1 s" == bench.fails(*steps, time=1).message
+    busy = [retry(529), retry(529), shown_error("overloaded"), {"sleep": 60}]
+    for steps, transient in (([{"sleep": 60}], False), (busy, True)):
+        error = bench.fails(*steps, time=1)
+        assert ("https://gateway.invalid gave no answer within 1 s", transient) == (error.message, error.transient)
+        assert error.usage.cost is None
 
 
 def test_a_time_limit_while_the_provider_is_down(bench: Bench) -> None:
     """An agent that was working when the provider went away did not run out of its time."""
     error = bench.fails(reply(), retry(529), retry(529), retry(529), {"sleep": 60}, time=1)
     assert "did not answer any more" in error.message
+    assert error.transient
 
 
 def test_a_program_that_does_not_exit_after_its_result(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,8 +324,112 @@ def test_a_program_that_does_not_exit_after_its_result(bench: Bench, monkeypatch
     ([reply(), {"exit": 143}], "exit status 143"),
 ])
 def test_an_end_without_a_result(steps: list[Step], how: str, bench: Bench) -> None:
-    """Killed, crashed or gone: an error with the program's last words."""
-    assert f"Claude Code ended without a result ({how}" in bench.fails(*steps).message
+    """Killed, crashed or gone: an error with the program's last words. Nothing says that it was the provider's."""
+    error = bench.fails(*steps)
+    assert f"Claude Code ended without a result ({how}" in error.message
+    assert not error.transient
+
+
+def test_a_result_line_that_is_cut_off(bench: Bench) -> None:
+    """A stream that breaks within its last line has no result, whatever the exit status."""
+    whole = json.dumps(result()["line"])
+    assert "without a result" in bench.fails(*turn(), {"raw": whole[:-20]}, {"exit": 0}).message
+
+
+def test_what_a_failed_run_consumed(bench: Bench) -> None:
+    """It was paid for: the replies are counted, the last one as far as it came."""
+    error = bench.fails(*turn(1, output=1000), begins(2), {"kill": 9})
+    assert (1, 200, 1001, 20) == (error.usage.turns, error.usage.input_tokens, error.usage.output_tokens,
+                                  error.usage.cache_read_tokens)
+    assert (200 * 3 + 1001 * 15 + 20 * 0.3) / 1e6 == pytest.approx(error.usage.cost)
+    assert f"price list {DATE}, without the end of the last reply" == error.usage.cost_source
+
+
+def test_a_full_disk_is_told_with_what_was_consumed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The harness's error, and the cost of what ran until then."""
+
+    def full(_: Path) -> None:
+        raise HarnessError("the disk is full", hint="make room")
+
+    monkeypatch.setattr("evalkit.execute.process._check_space", full)
+    error = bench.fails(*turn(), {"exit": 1})
+    assert ("the disk is full", "make room", False) == (error.message, error.hint, error.transient)
+    assert error.usage.output_tokens == 50
+
+
+# ---- limits of cost and tokens ----
+def test_the_cost_limit(bench: Bench) -> None:
+    """Claude Code keeps to it itself: capped, which is no fail. Without a limit it is not told of any."""
+    ending = bench.run(*turn(), result(subtype="error_max_budget_usd", is_error=True, total_cost_usd=1.75,
+                                       terminal_reason="budget_exhausted"), {"exit": 1}, cost=1.5)
+    assert ("capped", "reached its cost limit of $1.50", 1.75) == (ending.status, ending.detail, ending.usage.cost)
+    assert ["1.500000"] == bench.values("--max-budget-usd")
+    bench.run(reply(), result())
+    assert "--max-budget-usd" not in bench.seen["argv"]
+
+
+def test_a_cost_limit_that_does_not_hold(bench: Bench) -> None:
+    """Where it asks the model again although the limit was passed it is ended."""
+    ending = bench.run(*turn(1, output=1000), *turn(2, output=100), begins(3), {"sleep": 60}, cost=0.016)
+    assert ("capped", "reached its cost limit of $0.016") == (ending.status, ending.detail)
+    assert 0.016 < (ending.usage.cost or 0.0) < 0.03
+    assert bench.run(*turn(1, output=1000), *turn(2, output=100), begins(3), result(), cost=1.0).status == "completed"
+
+
+def test_the_token_limit(bench: Bench) -> None:
+    """All that is read and written counts, from the cache too; it is ended at once."""
+    began = time.monotonic()
+    ending = bench.run(*turn(1, output=50), *turn(2, output=50), {"sleep": 60}, tokens=300)
+    assert time.monotonic() - began < 5
+    assert ("capped", "reached its limit of 300 tokens") == (ending.status, ending.detail)
+    assert (200, 100, 20) == (ending.usage.input_tokens, ending.usage.output_tokens, ending.usage.cache_read_tokens)
+    assert bench.run(*turn(1, output=50), *turn(2, output=50), result(), tokens=320).status == "completed"
+
+
+def test_subagents_count_too(bench: Bench) -> None:
+    """Their replies come between those of the agent, and are told apart by who asked."""
+    ending = bench.run(begins(1), begins(2, source="task"), ends(70, source="task"), reply(1), ends(30),
+                       {"sleep": 60}, tokens=319)
+    assert ("capped", 100) == (ending.status, ending.usage.output_tokens)
+
+
+def test_the_last_reply_may_pass_the_limit(bench: Bench) -> None:
+    """A run that ends by itself with it was not ended by the limit; one that would have gone on was."""
+    for reason, status in (("end_turn", "completed"), ("tool_use", "capped")):
+        assert status == bench.run(begins(), reply(), ends(500, reason=reason), result(), tokens=300).status
+
+
+# ---- what a run consumed ----
+def test_events_are_counted_and_not_written_down(bench: Bench) -> None:
+    """The transcript holds whole messages; a timeout's output and cost come from the events."""
+    requesting = {"line": {"type": "system", "subtype": "status", "status": "requesting"}}
+    ending = bench.run(requesting, *turn(1, output=40), *turn(2, output=60), {"sleep": 60}, time=1)
+    assert 2 == len(bench.transcript.splitlines())
+    cost = (200 * 3 + 100 * 15 + 20 * 0.3) / 1e6
+    assert Usage(2, 200, 100, 20, 0, ending.usage.cost, f"price list {DATE}") == ending.usage
+    assert cost == pytest.approx(ending.usage.cost)
+
+
+def model_usage(**changes: Any) -> dict[str, Any]:
+    return {"inputTokens": 1000, "outputTokens": 100, "cacheReadInputTokens": 10, "cacheCreationInputTokens": 1,
+            "costUSD": 0.1, "costBasis": "list", **changes}
+
+
+def test_all_models_count(bench: Bench) -> None:
+    """`usage` of the result line lacks the last request where a limit ended the run, `modelUsage` lacks nothing."""
+    ending = bench.run(*turn(), result(modelUsage={"a": model_usage(), "b": model_usage()}))
+    assert Usage(1, 2000, 200, 20, 2, 0.25, "Claude Code") == ending.usage
+
+
+def test_a_guessed_price_is_told_as_such(bench: Bench) -> None:
+    """Claude Code guesses where it knows no price; a price of the project's is none."""
+    guessed = result(modelUsage={"a": model_usage(), "vendor/x": model_usage(costBasis="unknown")})
+    ending = bench.run(reply(), guessed)
+    assert (0.25, "a guess of Claude Code's: no price of vendor/x") == (ending.usage.cost, ending.usage.cost_source)
+    price = Price(1.0, 2.0, 3.0, 4.0)
+    ending = bench.run(reply(), guessed, job=evolve(bench.job, prices=Prices({"a": price, "vendor/x": price})))
+    assert "the project's prices" == ending.usage.cost_source
+    assert 2 * (1000 + 200 + 30 + 4) / 1e6 == pytest.approx(ending.usage.cost)
 
 
 def test_noise_between_the_lines(bench: Bench) -> None:
@@ -308,7 +478,7 @@ def test_the_transcript_grows_as_it_streams(bench: Bench) -> None:
 # ---- what it is started with ----
 def test_the_command_line(bench: Bench) -> None:
     """Headless, its own MCP servers alone, edits accepted, the model and the turn limit."""
-    bench.run(result())
+    bench.run(reply(), result())
     argv = bench.seen["argv"]
     assert ["-p", "--output-format", "stream-json", "--verbose"] == argv[:4]
     assert ["anthropic/claude-x-1.5"] == bench.values("--model")
@@ -322,7 +492,7 @@ def test_the_command_line(bench: Bench) -> None:
 
 def test_the_harness_is_off_limits(bench: Bench) -> None:
     """Cases, results and state can be neither read nor edited: two slashes make a path absolute."""
-    bench.run(result())
+    bench.run(reply(), result())
     root = bench.job.root
     assert [f"{tool}(/{root}/{name}/**)" for name in ("cases", "results", ".evalkit")
             for tool in ("Read", "Edit")] == bench.values("--disallowedTools")
@@ -331,7 +501,8 @@ def test_the_harness_is_off_limits(bench: Bench) -> None:
 
 def test_a_rule_for_a_folder_with_brackets(bench: Bench) -> None:
     """A pattern's opening signs in a folder's name would make the rule match nothing: any character stands for them."""
-    bench.run(result(), job=evolve(bench.job, off_limits=(Path("/my (x)/a [1]\\b*"),), readable=(Path("/sdk [2]"),)))
+    bench.run(reply(), result(), job=evolve(bench.job, off_limits=(Path("/my (x)/a [1]\\b*"),),
+                                            readable=(Path("/sdk [2]"),)))
     assert ["Read(//my (x)/a ?1??b*/**)", "Edit(//my (x)/a ?1??b*/**)"] == bench.values("--disallowedTools")
     assert ["Read(//sdk ?2?/**)"] == bench.values("--allowedTools")
 
@@ -340,7 +511,7 @@ def test_the_cases_own_rules(bench: Bench) -> None:
     """Its allow and deny lists come first; installed toolchains can be read."""
     agent = AgentConfig("claude", allow=("Bash(npm test:*)",), deny=("WebFetch",))
     job = evolve(bench.job, trial=trial(case(agent=agent)), readable=(Path("/cache/sdk"),))
-    bench.run(result(), job=job)
+    bench.run(reply(), result(), job=job)
     assert ["Bash(npm test:*)", "Read(//cache/sdk/**)"] == bench.values("--allowedTools")
     assert "WebFetch" == bench.values("--disallowedTools")[0]
 
@@ -348,7 +519,7 @@ def test_the_cases_own_rules(bench: Bench) -> None:
 def test_the_prompt_is_the_input(bench: Bench) -> None:
     """With the agent's suffix after it; it is on no command line."""
     job = evolve(bench.job, trial=trial(case(prompt="Say hello.\n", agent=AgentConfig("claude", suffix="Be brief."))))
-    bench.run(result(), job=job)
+    bench.run(reply(), result(), job=job)
     assert "Say hello.\n\nBe brief.\n" == bench.seen["text"]
     assert str(bench.job.workspace) == bench.seen["cwd"]
 
@@ -359,7 +530,7 @@ def test_the_environment(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
                  "CLAUDE_CONFIG_DIR", "CLAUDECODE", "AWS_PROFILE", "AI_GATEWAY_API_KEY"):
         monkeypatch.setenv(name, "the person's")
     job = evolve(bench.job, trial=trial(case(agent=AgentConfig("claude", env=(("CASE", "1"), ("HOME", "/elsewhere"))))))
-    bench.run(result(), job=job)
+    bench.run(reply(), result(), job=job)
     env = bench.seen["env"]
     assert "the person's" not in env.values()
     assert (GATEWAY.url, KEY, "") == tuple(
@@ -374,7 +545,7 @@ def test_the_environment(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_at_anthropic_the_key_is_the_api_key(bench: Bench) -> None:
     """Without a token, and with the model's own name."""
-    bench.run(result(), endpoint=Endpoint("https://x.invalid", "ANTHROPIC_API_KEY", KEY, "x-api-key"))
+    bench.run(reply(), result(), endpoint=Endpoint("https://x.invalid", "ANTHROPIC_API_KEY", KEY, "x-api-key"))
     assert KEY == bench.seen["env"]["ANTHROPIC_API_KEY"]
     assert "ANTHROPIC_AUTH_TOKEN" not in bench.seen["env"]
     assert ["claude-x-1-5"] == bench.values("--model")
