@@ -17,7 +17,8 @@ from evalkit.execute.outcome import AgentRecord, Ending
 from evalkit.grade.verdict import Grade, Verdict
 from evalkit.plan.trials import Trial
 
-__all__ = ["SELF_CHECK", "CheckResult", "TrialResult", "TrialStatus", "build_result"]
+__all__ = ["SELF_CHECK", "CheckResult", "TrialResult", "TrialStatus", "build_result", "check_result", "judge_result",
+           "trial_status"]
 
 TrialStatus: TypeAlias = Literal["pass", "fail", "error"]
 SELF_CHECK = "self-check: reference answer, no model was called"
@@ -76,9 +77,9 @@ def build_result(trial: Trial, record: AgentRecord, grades: Sequence[Grade], eva
     case = trial.case
     by_id = {grade.check: grade for grade in grades}
     checks = tuple(
-        [_check(check, by_id[check.id]) for check in case.checks]
-        + [_judge(judge, by_id[judge.id]) for judge in case.judges])
-    status, reason = _status(record.ending, checks)
+        [check_result(check, by_id[check.id]) for check in case.checks]
+        + [judge_result(judge, by_id[judge.id]) for judge in case.judges])
+    status, reason = trial_status(record.ending, checks)
     note = _of_wrong_answer(trial, checks)
     if trial.subject.self_check:
         note = SELF_CHECK_JUDGED if any(check.verdict.score is not None for check in checks) else SELF_CHECK
@@ -92,12 +93,14 @@ def build_result(trial: Trial, record: AgentRecord, grades: Sequence[Grade], eva
     )
 
 
-def _check(check: Check, grade: Grade) -> CheckResult:
+def check_result(check: Check, grade: Grade) -> CheckResult:
+    """A check's grade with what the case says of the check."""
     return CheckResult(check.id, check.kind, check.description, check.advisory, grade.verdict, grade.seconds,
                        grade.key)
 
 
-def _judge(judge: Judge, grade: Grade) -> CheckResult:
+def judge_result(judge: Judge, grade: Grade) -> CheckResult:
+    """A judge's grade, passed or failed by its threshold."""
     verdict = grade.verdict
     if verdict.score is not None and judge.threshold is not None:
         higher = judge.direction == "higher"
@@ -118,7 +121,8 @@ def _of_wrong_answer(trial: Trial, checks: Sequence[CheckResult]) -> str:
     return f"{said}, but: {', '.join(missed)}" if missed else f"{said}, and that is so"
 
 
-def _status(ending: Ending, checks: Sequence[CheckResult]) -> tuple[TrialStatus, str]:
+def trial_status(ending: Ending, checks: Sequence[CheckResult]) -> tuple[TrialStatus, str]:
+    """What a trial came to, and why, in a line."""
     deciding = [check for check in checks if not check.advisory and check.verdict.status != "skipped"]
     errors = [check.id for check in deciding if check.verdict.status == "error"]
     failed = [check.id for check in deciding if check.verdict.status == "fail"]
