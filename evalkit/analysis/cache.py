@@ -87,10 +87,10 @@ def _places(parts: Mapping[str, bytes], start: int) -> dict[str, Place]:
     return places
 
 
-def keep(root: Path, key: str, index: Index, trace: KeptTrace) -> None:
-    """Keep an index, whose units are in its log, and its trace. `key`: as it was before anything was compiled."""
+def keep(root: Path, index: Index, trace: KeptTrace) -> None:
+    """Keep an index, whose units are in its log, and its trace."""
     files = {path: tuple(row) for path, row in trace.files.items()}
     data = marshal.dumps((files, trace.looked, trace.listings))
     index.trace = hashlib.sha256(data).hexdigest()
     if replace_file(folder_of(root) / "trace", data):
-        write_kept(folder_of(root) / "index", key, marshal.dumps(index.plain()))
+        write_kept(folder_of(root) / "index", index.key, marshal.dumps(index.plain()))

@@ -97,10 +97,11 @@ class Index:
     """`cases` and `suites` by their names, in order; `variables` of all cases, sorted.
 
     The rest is for load_project. stamps, leads: the state of what was compiled. places: of the units in the log, where
-    they are kept; suites_place: of the suites' data. trace: the digest of the file of that name.
+    they are kept; the suites' data goes by the name "". trace: the digest of the file
+    of that name. key: what it is kept under, as it was before anything was compiled.
     """
 
-    __slots__ = ("cases", "leads", "log", "places", "stamps", "suites", "trace", "variables")
+    __slots__ = ("cases", "key", "leads", "log", "places", "stamps", "suites", "trace", "variables")
 
     def __init__(self, cases: Sequence[CaseHead], suites: Sequence[SuiteHead]) -> None:
         self.cases = {case.name: case for case in cases}
@@ -111,6 +112,7 @@ class Index:
         self.places: dict[str, Place] = {}
         self.log: Log | None = None
         self.trace = ""
+        self.key = ""
 
     def holds(self) -> bool:
         """Whether nothing has changed since."""
@@ -133,7 +135,8 @@ def load_index(root: Path, cases_folder: str) -> Index | None:
 def read_index(root: Path, cases_folder: str) -> Index | None:
     """The index as it was kept, whether or not anything has changed since; None where there is none of ours."""
     folder = folder_of(root)
-    data = read_kept(folder / "index", key_of(root, cases_folder))
+    key = key_of(root, cases_folder)
+    data = read_kept(folder / "index", key)
     if data is None:
         return None
     try:
@@ -144,7 +147,8 @@ def read_index(root: Path, cases_folder: str) -> Index | None:
         index = Index([CaseHead._make(row) for row in cases], [SuiteHead._make(row) for row in suites])
     except (OSError, EOFError, ValueError, TypeError):
         return None
-    index.stamps, index.leads, index.places, index.log, index.trace = stamps, leads, places, log, trace
+    index.stamps, index.leads, index.places, index.log = stamps, leads, places, log
+    index.trace, index.key = trace, key
     return index
 
 

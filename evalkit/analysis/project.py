@@ -7,13 +7,14 @@ up, these cases alone are compiled (again.py). Nothing of the compiler is import
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalkit.analysis import cache
-from evalkit.analysis.index import Index, key_of, load_index, without_collecting
-from evalkit.analysis.survey import survey
+from evalkit.analysis.index import Index, key_of, read_index, without_collecting
+from evalkit.analysis.survey import changed_leads, changed_stamps, survey
 from evalkit.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -130,11 +131,27 @@ def load_project(root: Path, cases_folder: str = "cases", *, index: Index | None
     all files, or `UserError` where there is no such folder.
     """
     with without_collecting():
+        made: dict[str, tuple[Case, ...]] = {}
         if index is None:
-            index = load_index(root, cases_folder)
-        if index is None:
-            return compile_project(root, cases_folder)
-        return Project(root, index, {}, None, _mend(root, cases_folder))
+            again = _read(root, cases_folder)
+            if again is None:
+                return compile_project(root, cases_folder)
+            index, made = again
+        return Project(root, index, made, None, _mend(root, cases_folder))
+
+
+def _read(root: Path, cases_folder: str) -> tuple[Index, dict[str, tuple[Case, ...]]] | None:
+    """What is kept, brought up to date, and the units that were compiled for that."""
+    started = time.time_ns()
+    index = read_index(root, cases_folder)
+    if index is None:
+        return None
+    changed = changed_stamps(index.stamps)
+    if not changed and not changed_leads(index.leads):
+        return index, {}
+    from evalkit.analysis.again import compile_again  # where nothing changed, it is not needed
+
+    return compile_again(root, cases_folder, index, started, changed)
 
 
 def _mend(root: Path, cases_folder: str) -> Callable[[], Project]:
@@ -154,6 +171,7 @@ def compile_project(root: Path, cases_folder: str) -> Project:
         compiled = compile_files(root, seen.case_files)
         heads = [head_of(units) for units in compiled.units.values()]
         index = Index(heads, suite_heads(compiled.suites, heads))
+        index.key = key
         index.stamps, index.leads = {**seen.stamps, **compiled.trace.reads}, seen.leads
         if not cache.is_young(index.stamps.values(), seen.started) and index.holds():
             parts = {"": pickles.dump(compiled.suites)}
@@ -161,5 +179,5 @@ def compile_project(root: Path, cases_folder: str) -> Project:
             if (written := cache.new_units(root, parts)) is not None:
                 index.log, index.places = written
                 trace = cache.KeptTrace(compiled.trace.files, frozenset(compiled.trace.looked), seen.listings)
-                cache.keep(root, key, index, trace)
+                cache.keep(root, index, trace)
         return Project(root, index, compiled.units, compiled.suites, _mend(root, cases_folder))

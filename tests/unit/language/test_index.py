@@ -72,7 +72,12 @@ def test_only_what_is_asked_for_is_read(tmp_path: Path, monkeypatch: pytest.Monk
     expected = load_project(project_in(tmp_path)).units["two"]
     asked: list[bytes] = []
     load = pickles.load
-    monkeypatch.setattr(pickles, "load", lambda data: (asked.append(data), load(data))[1])
+
+    def noted(data: bytes) -> object:
+        asked.append(data)
+        return load(data)
+
+    monkeypatch.setattr(pickles, "load", noted)
     project = load_project(tmp_path)
     assert expected == project.units["two"] == project.units["two"]
     assert 1 == len(asked)
