@@ -3,36 +3,48 @@
 Caches never travel: zig's cache manifests (as one example) hold absolute paths, and a warm tree copied elsewhere grades
 the other tree's sources. So a template and a final tree are archived without the caches that the case names, and a
 prewarm runs in the agent's own workspace, where the agent finds it warm.
+
+An attempt that its provider failed leaves no outcome; the next one begins in a fresh workspace (see attempts.py).
 """
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+
+from attrs import evolve
 
 from evalkit.analysis.model import Case, Command, Setup, Skill
 from evalkit.analysis.placeholders import expand_all
 from evalkit.digest import digest
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.agents import Agent, Job
+from evalkit.execute.attempts import note_on, run_paid
 from evalkit.execute.folders import remove_tree
-from evalkit.execute.outcome import AgentRecord, Ending, Usage
+from evalkit.execute.outcome import AgentError, AgentRecord, Ending, Usage
 from evalkit.execute.overlay import lay_over
 from evalkit.execute.places import TREE_NAME
 from evalkit.execute.process import ProgramMissing, run
+from evalkit.execute.retry import Retries, RetryPolicy
 from evalkit.execute.session import Session
-from evalkit.execute.tree import pack, unpack
+from evalkit.execute.tree import Manifest, pack, unpack
 from evalkit.plan.keys import Inputs, agent_inputs, changes, template_inputs, workspace_inputs
 from evalkit.plan.trials import Trial
 from evalkit.records import BadRecord, read_record, write_record
 
-__all__ = ["TRANSCRIPT", "TREE", "agent_record", "make_template", "make_workspace", "run_agent"]
+__all__ = ["RETRIES", "TRANSCRIPT", "TREE", "agent_record", "make_template", "make_workspace", "run_agent"]
 
 TREE = "tree.tar.zst"
 TRANSCRIPT = "transcript.jsonl"
+RETRIES = RetryPolicy(retries=2, window=10.0)
+"""Of agent runs: an agent has asked its provider for minutes before it fails."""
+_MANIFEST = "tree.json"
 _SAID = 1_500
 """Characters of a failed command's output that an error shows."""
 
@@ -75,7 +87,7 @@ def _keep_tree(session: Session, setup: Setup, tree: Path, entry: Path, what: st
                         hint="name what can be made again (dependencies, build output) in `caches`")
     for line in manifest.left_out:
         session.say(f"{what}: left out {line}")
-    write_record(entry / "tree.json", manifest, sync=False)  # the store sees to what must survive a loss of power
+    write_record(entry / _MANIFEST, manifest, sync=False)  # the store sees to what must survive a loss of power
 
 
 def make_workspace(session: Session, setup: Setup, *, inputs: Inputs) -> str:
@@ -151,18 +163,40 @@ def _end_of(log: Path) -> str:
         return file.read().decode("utf-8", "replace")
 
 
-def run_agent(session: Session, trial: Trial, agent: Agent, *, inputs: Inputs) -> AgentRecord:
+def run_agent(session: Session, trial: Trial, agent: Agent, *, inputs: Inputs, policy: RetryPolicy = RETRIES,
+              failed: Path | None = None) -> AgentRecord:
     """Run the agent in a workspace of its own and keep what it left. Only a real ending is kept.
 
-    inputs: as the caller took them (`agent_inputs`). They are compared right before the agent starts, so that what was
-    paid for is never thrown away. Raises AgentError where the harness or the provider failed.
+    What passes by itself, by the agent's word, is tried again in a fresh workspace, as the policy has it; what failed
+    attempts consumed is part of the record. inputs: as the caller took them (`agent_inputs`). They are compared right
+    before the agent starts, so that what was paid for is never thrown away. failed: a folder for what failed attempts
+    printed. Raises AgentError where the harness or the provider failed, and BudgetReached where no more may be spent.
     """
+    if agent.traits.idle and not (trial.dry or session.keep_workspaces or session.redactor.replacements):
+        return _keep_untouched(session, trial, agent, inputs)
+    retries, errors = Retries(policy, session.say), list[AgentError]()
+    while True:
+        try:
+            return _attempt(session, trial, agent, inputs, errors, failed)
+        except AgentError as error:
+            errors.append(error)
+            if not error.transient or not retries.again(error.message, error.retry_after):
+                if retries.count:
+                    error.message += f" (after {retries.count + 1} attempts)"
+                raise
+
+
+def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, before: Sequence[AgentError],
+             failed: Path | None) -> AgentRecord:
+    """One run of the agent. before: what attempts before it failed with."""
     case = trial.case
-    key = digest(inputs)
+    paid = agent.traits.sampled and not trial.dry
+    if paid:
+        session.budget.check()
     workspace = _opened(session, "workspace", inputs["workspace"])
     toolchains = case.setup.toolchains if agent.traits.builds else ()
     with (session.desk("agent", toolchains, keep=session.keep_workspaces) as (folder, env),
-          session.store.making("agent", key, durable=agent.traits.sampled and not trial.dry, inputs=inputs) as entry):
+          session.store.making("agent", digest(inputs), durable=paid, inputs=inputs) as entry):
         tree = folder / TREE_NAME
         own = session.installed((agent.toolchain,) if agent.toolchain else ())
         installed = session.installed(toolchains)
@@ -175,13 +209,15 @@ def run_agent(session: Session, trial: Trial, agent: Agent, *, inputs: Inputs) -
             transcript=entry / TRANSCRIPT,
             off_limits=(session.root / session.cases, *session.places.private),
             toolchain=own[0] if own else None, readable=tuple(item.folder for item in installed),
-            redactor=session.redactor, tick=session.tick,
+            redactor=session.redactor, prices=session.prices, tick=session.tick,
         )
         _check_unchanged(inputs, agent_inputs(trial, session.contents), "the workspace was set up")
         began = time.monotonic()
         if trial.dry:
             session.say(session.redactor.text(agent.describe(job)))
             ending = Ending("completed", "dry run: no model was called", Usage(turns=0, cost=0.0))
+        elif paid:
+            ending = run_paid(session.budget, agent, job, failed, len(before) + 1)
         else:
             ending = agent.run(job)
         seconds = time.monotonic() - began
@@ -189,15 +225,43 @@ def run_agent(session: Session, trial: Trial, agent: Agent, *, inputs: Inputs) -
             _check_unchanged(inputs, agent_inputs(trial, session.contents), "the answer was laid down")
         remove_tree(folder / "home")  # an agent's own notes may hold what the transcript was cleaned of
         manifest = pack(tree, entry / TREE, exclude=case.setup.caches, clean=session.redactor.clean)
-        record = AgentRecord(
-            key=key, inputs=inputs, agent=trial.subject.agent, agent_version=agent.traits.version,
-            model=trial.subject.model, ending=ending, seconds=round(seconds, 3),
-            prewarm_seconds=round(prewarmed, 3), tree=manifest, tree_digest=digest(manifest.files),
-            versions={name: version for item in (*installed, *own) for name, version in item.versions.items()},
-            finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        )
+        record = _record(trial, agent, inputs, evolve(ending, notes=(*ending.notes, *note_on(before))), manifest,
+                         seconds=round(seconds, 3), prewarm_seconds=round(prewarmed, 3),
+                         versions={name: version for item in (*installed, *own)
+                                   for name, version in item.versions.items()},
+                         failed=tuple(error.usage for error in before))
         write_record(entry / "agent.json", record, sync=False)
     return record
+
+
+def _record(trial: Trial, agent: Agent, inputs: Inputs, ending: Ending, tree: Manifest, **more: Any) -> AgentRecord:
+    return AgentRecord(
+        key=digest(inputs), inputs=inputs, agent=trial.subject.agent, agent_version=agent.traits.version,
+        model=trial.subject.model, ending=ending, tree=tree, tree_digest=digest(tree.files),
+        finished_at=datetime.now(UTC).isoformat(timespec="seconds"), **more)
+
+
+def _keep_untouched(session: Session, trial: Trial, agent: Agent, inputs: Inputs) -> AgentRecord:
+    """The run of an agent that leaves its workspace as it is: the workspace's archive is the final tree's.
+
+    (Only where there are no keys to clean it of.)
+    """
+    workspace = _opened(session, "workspace", inputs["workspace"])
+    with session.store.making("agent", digest(inputs), durable=False, inputs=inputs) as entry:
+        _link(workspace / TREE, entry / TREE)
+        manifest = evolve(read_record(workspace / _MANIFEST, Manifest), left_out=())
+        ending = Ending("completed", "did nothing", Usage(turns=0, cost=0.0))
+        record = _record(trial, agent, inputs, ending, manifest, seconds=0.0, prewarm_seconds=0.0, versions={})
+        write_record(entry / "agent.json", record, sync=False)
+    return record
+
+
+def _link(source: Path, target: Path) -> None:
+    """The same file under another name, or a copy where the disk has no hard links: entries are never written to."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
 
 
 def _prewarm(session: Session, case: Case, tree: Path, folder: Path, env: Mapping[str, str]) -> float:

@@ -18,12 +18,14 @@ class AgentTraits:
     reads: the inputs that can change what it does: of prompt, model, tools, limits, answer.
     sampled: two runs of it may differ, so every trial is a sample of its own.
     builds: it runs the program under test in its workspace, so a prewarm pays.
+    idle: it leaves the workspace as it is.
     """
 
     version: str
     reads: frozenset[str]
     sampled: bool
     builds: bool
+    idle: bool = False
 
 
 @frozen

@@ -16,6 +16,7 @@ from evalkit.plan.trials import AgentTraits
 __all__ = ["Nop", "Overlay"]
 
 _TRAITS = AgentTraits(version="1", reads=frozenset(), sampled=False, builds=False)
+_IDLE = AgentTraits(version="1", reads=frozenset(), sampled=False, builds=False, idle=True)
 
 
 @frozen
@@ -41,7 +42,7 @@ class Overlay:
 class Nop:
     """Leaves the workspace as it is: what passes for it is no evidence."""
 
-    traits: AgentTraits = _TRAITS
+    traits: AgentTraits = _IDLE
     toolchain: Toolchain | None = None
 
     def cannot(self, unit: Case) -> list[str]:

@@ -16,12 +16,15 @@ from evalkit.errors import HarnessError, UserError
 from evalkit.execute import stages
 from evalkit.execute import tree as tree_module
 from evalkit.execute.agents import Agents, Job
+from evalkit.execute.budget import Budget, BudgetReached
 from evalkit.execute.outcome import AgentError, AgentRecord, Ending, Usage
+from evalkit.execute.retry import RetryPolicy
 from evalkit.execute.session import Session
 from evalkit.execute.stages import TRANSCRIPT, TREE, agent_record
 from evalkit.execute.tree import read_files, unpack
 from evalkit.plan.keys import agent_inputs, template_inputs, workspace_inputs
 from evalkit.plan.trials import AgentTraits, Subject, Trial
+from evalkit.records import read_json, read_record, write_json
 
 from .make import TRAITS, case, session, setup, sh, toolchain, trial
 
@@ -66,8 +69,8 @@ def make_workspace(here: Session, what: Setup) -> str:
     return stages.make_workspace(here, what, inputs=workspace_inputs(what, here.contents))
 
 
-def run_agent(here: Session, of: Trial, agent: Any) -> AgentRecord:
-    return stages.run_agent(here, of, agent, inputs=agent_inputs(of, here.contents))
+def run_agent(here: Session, of: Trial, agent: Any, **options: Any) -> AgentRecord:
+    return stages.run_agent(here, of, agent, inputs=agent_inputs(of, here.contents), **options)
 
 
 def scaffold(command: Command) -> Setup:
@@ -95,12 +98,12 @@ def nothing_kept(here: Session, kind: str) -> bool:
             and not list(here.places.work.iterdir()))
 
 
-def play(here: Session, agent: Fake, of: Trial | None = None) -> AgentRecord:
+def play(here: Session, agent: Fake, of: Trial | None = None, **options: Any) -> AgentRecord:
     """A run with all that comes before it."""
     played = of or trial()
     make_template(here, played.case.setup)
     make_workspace(here, played.case.setup)
-    return run_agent(here, played, agent)
+    return run_agent(here, played, agent, **options)
 
 
 # ---- templates ----
@@ -430,7 +433,161 @@ def test_an_edit_while_the_agent_works_costs_nothing(here: Session) -> None:
     assert (digest(inputs), record) == (record.key, agent_record(here, digest(inputs)))
 
 
+# ---- attempts ----
+def overloaded(cost: float | None = 0.25) -> AgentError:
+    return AgentError("overloaded (529)", hint="run again", transient=True, usage=Usage(turns=3, cost=cost))
+
+
+class Failing:
+    """An agent's work that fails with each of these in turn, and then does what it should."""
+
+    def __init__(self, *errors: AgentError) -> None:
+        self.errors = list(errors)
+        self.jobs: list[Job] = []
+
+    def __call__(self, job: Job) -> None:
+        self.jobs.append(job)
+        assert {"file"} == {path.name for path in job.workspace.iterdir()}
+        (job.workspace / "traces").touch()
+        job.transcript.write_text(f"line {len(self.jobs)}\n")
+        job.transcript.with_suffix(".stderr").write_text(f"said {len(self.jobs)}\n")
+        if self.errors:
+            raise self.errors.pop(0)
+
+
+def quick(slept: list[float] | None = None, retries: int = 2) -> RetryPolicy:
+    return RetryPolicy(retries=retries, sleep=(slept if slept is not None else []).append, random=lambda: 1.0)
+
+
+def test_what_passes_by_itself_is_tried_again(here: Session, said: list[str]) -> None:
+    """In a fresh workspace; what failed is told with the result, and what it cost is not its own usage."""
+    work, slept = Failing(overloaded(), overloaded(0.5)), list[float]()
+    record = play(here, Fake(work), policy=quick(slept))
+    assert 3 == len(work.jobs) == len({job.workspace for job in work.jobs}) == record.attempts
+    assert [1.0, 2.0] == slept
+    assert ["overloaded (529): again in 1.0 s (retry 1 of 2)",
+            "overloaded (529): again in 2.0 s (retry 2 of 2)"] == said
+    assert ("2 attempts before failed (for $0.75): overloaded (529)",) == record.ending.notes
+    assert (DONE.usage, (Usage(turns=3, cost=0.25), Usage(turns=3, cost=0.5))) == (record.ending.usage, record.failed)
+    assert (1.25, 1.25) == (record.paid, here.budget.spent)
+    assert record == agent_record(here, record.key)
+    assert "line 3\n" == (here.store.path("agent", record.key) / TRANSCRIPT).read_text()
+
+
+def test_what_stays_is_told_with_its_attempts(here: Session) -> None:
+    """After the last retry nothing is kept; all that was spent is counted."""
+    with pytest.raises(AgentError) as raised:
+        play(here, Fake(Failing(overloaded(), overloaded(None), overloaded())), policy=quick())
+    assert "overloaded (529) (after 3 attempts)" == raised.value.message
+    assert (0.5, {"agent run": 1}) == (here.budget.spent, here.budget.unknown)
+    assert nothing_kept(here, "agent")
+
+
+def test_other_failures_are_not_tried_again(here: Session) -> None:
+    """A refused key, a killed program: another attempt would cost and change nothing."""
+    work = Failing(AgentError("refused", usage=Usage(cost=0.0)), overloaded())
+    with pytest.raises(AgentError, match=r"^refused"):
+        play(here, Fake(work), policy=quick())
+    assert 1 == len(work.jobs)
+    with pytest.raises(AgentError, match=r"^overloaded \(529\)\n"):
+        play(here, Fake(work), policy=quick(retries=0))
+    assert 2 == len(work.jobs)
+
+
+def test_a_provider_that_names_a_time(here: Session) -> None:
+    """It is waited for; where it is too long there is no other attempt."""
+    slept: list[float] = []
+    play(here, Fake(Failing(AgentError("busy", transient=True, retry_after=7.0))), policy=quick(slept))
+    assert [8.0] == slept
+    with pytest.raises(AgentError, match="busy"):
+        play(here, Fake(Failing(AgentError("busy", transient=True, retry_after=7000.0))), trial(number=2),
+             policy=quick(slept))
+
+
+def test_what_a_failed_attempt_printed_can_be_seen(here: Session) -> None:
+    """Outside the store, an attempt a file; the error says where."""
+    folder = here.root / "results/failed"
+    with pytest.raises(AgentError) as raised:
+        play(here, Fake(Failing(overloaded(), overloaded())), policy=quick(retries=1), failed=folder)
+    assert {"attempt-1.jsonl": "line 1\n", "attempt-1.stderr": "said 1\n", "attempt-2.jsonl": "line 2\n",
+            "attempt-2.stderr": "said 2\n"} == {path.name: path.read_text() for path in folder.iterdir()}
+    assert f"run again\n  what it printed: {folder / 'attempt-2.jsonl'}" == raised.value.hint
+    assert nothing_kept(here, "agent")
+
+
+def test_what_cannot_be_shown_hides_nothing(here: Session) -> None:
+    """The failure itself is told."""
+    put(here, "failed", "a file")
+    with pytest.raises(AgentError, match="overloaded") as raised:
+        play(here, Fake(Failing(overloaded())), policy=quick(retries=0), failed=here.root / "failed")
+    assert "run again" == raised.value.hint
+
+
+def test_no_agent_starts_once_the_budget_is_reached(here: Session) -> None:
+    """Neither a first attempt nor another one; nothing is set up for it. What was running is kept."""
+    here.budget = Budget(0.25)
+    prewarmed = trial(case(setup=setup(prewarm=(sh("exit 1"),))), number=3)
+    work = Failing(overloaded())
+    with pytest.raises(BudgetReached):
+        play(here, Fake(work), policy=quick())
+    assert 1 == len(work.jobs)
+    with pytest.raises(BudgetReached):
+        play(here, Fake(work), prewarmed, policy=quick())
+    here.budget = Budget(0.25)
+    assert 0.5 == play(here, Fake(), trial(number=2)).ending.usage.cost
+    assert here.budget.reached
+
+
+def test_a_budget_that_is_reached_while_the_workspace_is_set_up(here: Session) -> None:
+    """It is asked once more right before the agent starts: a prewarm takes minutes."""
+    here.budget = Budget(1.0)
+    here.say = lambda _: here.budget.spend(1.0, "agent run")
+    work = Failing()
+    with pytest.raises(BudgetReached):
+        play(here, Fake(work), trial(case(setup=setup(prewarm=(sh("true"),)))))
+    assert [] == work.jobs
+
+
+def test_what_costs_nothing_needs_no_budget(here: Session) -> None:
+    """Agents that call no model, and dry runs."""
+    here.budget = Budget(0.0)
+    play(here, Fake(traits=CHEAP), Trial(case(), Subject("oracle"), CHEAP, 1, "latest"))
+    play(here, Fake(), trial(dry=True, run="dry"))
+    assert (0.0, {}) == (here.budget.spent, here.budget.unknown)
+
+
+def test_a_record_of_an_earlier_evalkit_has_one_attempt(here: Session) -> None:
+    """It was written before attempts were counted."""
+    record = play(here, Fake())
+    path = here.store.path("agent", record.key) / "agent.json"
+    data = read_json(path)
+    del data["failed"]
+    write_json(path, data)
+    assert record == read_record(path, AgentRecord)
+    assert (1, 0.5) == (record.attempts, record.paid)
+
+
 # ---- agents that call no model ----
+@pytest.mark.parametrize("environ", [{}, {"OPENAI_API_KEY": "sk-12345678"}])
+def test_an_idle_agent_leaves_the_workspace_as_it_is(environ: dict[str, str], tmp_path: Path) -> None:
+    """The final tree is the workspace, byte for byte; no folder is set up for it. Keys are taken out all the same."""
+    here = session(tmp_path, environ=environ)
+    put(here, "starter/secret", "sk-12345678")
+    of = case(setup=setup(starter="starter", caches=("cache",)))
+    agent = Agents(None, None).of(Subject("nop"))
+    make_template(here, of.setup)
+    workspace = make_workspace(here, of.setup)
+    record = run_agent(here, Trial(of, Subject("nop"), agent.traits, 1, "latest"), agent)
+    assert record == agent_record(here, record.key)
+    kept = [here.store.path(kind, key) / TREE for kind, key in (("workspace", workspace), ("agent", record.key))]
+    if environ:
+        assert "[OPENAI_API_KEY redacted]" == files(here, "agent", record.key)["secret"]
+        return
+    assert kept[0].read_bytes() == kept[1].read_bytes()
+    worked = run_agent(here, Trial(of, Subject("nop"), agent.traits, 2, "latest"), Fake(traits=CHEAP))
+    assert (worked.tree, worked.tree_digest) == (record.tree, record.tree_digest)
+
+
 def test_an_answer_that_is_edited_while_it_is_laid_down(here: Session) -> None:
     """It costs nothing to lay it down again, so a mixture of two answers is not kept."""
     put(here, "answer/file", "before")
