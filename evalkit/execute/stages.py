@@ -68,14 +68,14 @@ def make_template(session: Session, setup: Setup, *, inputs: Inputs) -> str:
             if scaffold.folder is not None:
                 lay_over(session.root / scaffold.folder, tree)
         _keep_tree(session, setup, tree, entry, f"the scaffold at {scaffold.origin}")
-        _check_unchanged(inputs, template_inputs(setup, session.contents), "the template was made")
+        _check_unchanged(inputs, template_inputs(setup, session.contents))
     return key
 
 
-def _check_unchanged(before: Inputs, now: Inputs, meanwhile: str) -> None:
+def _check_unchanged(before: Inputs, now: Inputs) -> None:
     """Raise HarnessError where a file was edited meanwhile: what was made belongs to neither key."""
     if before != now:
-        raise HarnessError(f"{changes(before, now)} while {meanwhile}", hint="run again: nothing was kept")
+        raise HarnessError(f"{changes(before, now)} since this run began", hint="run again: nothing was kept")
 
 
 def _keep_tree(session: Session, setup: Setup, tree: Path, entry: Path, what: str) -> None:
@@ -107,7 +107,7 @@ def make_workspace(session: Session, setup: Setup, *, inputs: Inputs) -> str:
         for skill in setup.skills:
             _deliver(session, skill, tree, folder, env)
         _keep_tree(session, setup, tree, entry, "the workspace")
-        _check_unchanged(inputs, workspace_inputs(setup, session.contents), "the workspace was made")
+        _check_unchanged(inputs, workspace_inputs(setup, session.contents))
     return key
 
 
@@ -211,7 +211,7 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
             toolchain=own[0] if own else None, readable=tuple(item.folder for item in installed),
             redactor=session.redactor, prices=session.prices, tick=session.tick,
         )
-        _check_unchanged(inputs, agent_inputs(trial, session.contents), "the workspace was set up")
+        _check_unchanged(inputs, agent_inputs(trial, session.contents))
         began = time.monotonic()
         if trial.dry:
             session.say(session.redactor.text(agent.describe(job)))
@@ -222,7 +222,7 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
             ending = agent.run(job)
         seconds = time.monotonic() - began
         if not agent.traits.sampled:  # it costs nothing, and it reads its answer while it works
-            _check_unchanged(inputs, agent_inputs(trial, session.contents), "the answer was laid down")
+            _check_unchanged(inputs, agent_inputs(trial, session.contents))
         remove_tree(folder / "home")  # an agent's own notes may hold what the transcript was cleaned of
         manifest = pack(tree, entry / TREE, exclude=case.setup.caches, clean=session.redactor.clean)
         record = _record(trial, agent, inputs, evolve(ending, notes=(*ending.notes, *note_on(before))), manifest,

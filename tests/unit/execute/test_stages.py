@@ -176,7 +176,7 @@ def test_a_scaffold_that_is_edited_while_it_is_copied(here: Session) -> None:
     put(here, "base/file", "after")
     with pytest.raises(HarnessError) as raised:
         stages.make_template(here, what, inputs=inputs)
-    assert "scaffold base changed while the template was made\n  run again: nothing was kept" == str(raised.value)
+    assert "scaffold base changed since this run began\n  run again: nothing was kept" == str(raised.value)
     assert nothing_kept(here, "template")
 
 
@@ -188,7 +188,7 @@ def test_a_starter_that_is_edited_while_it_is_laid_down(here: Session) -> None:
     inputs = workspace_inputs(what, here.contents)
     make_template(here, what)
     put(here, "starter/file", "after")
-    with pytest.raises(HarnessError, match="starter starter changed while the workspace was made"):
+    with pytest.raises(HarnessError, match="starter starter changed since this run began"):
         stages.make_workspace(here, what, inputs=inputs)
     assert nothing_kept(here, "workspace")
 
@@ -419,7 +419,7 @@ def test_a_file_that_is_edited_before_the_agent_starts(here: Session) -> None:
     make_template(here, of.case.setup)
     make_workspace(here, of.case.setup)
     put(here, "starter/file", "after")
-    with pytest.raises(HarnessError, match="workspace changed while the workspace was set up"):
+    with pytest.raises(HarnessError, match="workspace changed since this run began"):
         stages.run_agent(here, of, Fake(work), inputs=inputs)
     assert nothing_kept(here, "agent")
 
@@ -593,7 +593,7 @@ def test_an_answer_that_is_edited_while_it_is_laid_down(here: Session) -> None:
     put(here, "answer/file", "before")
     of = Trial(case(solution="answer"), Subject("oracle"), CHEAP, 1, "latest")
     agent = Fake(lambda _: put(here, "answer/file", "after"), CHEAP)
-    with pytest.raises(HarnessError, match="answer answer changed while the answer was laid down"):
+    with pytest.raises(HarnessError, match="answer answer changed since this run began"):
         play(here, agent, of)
     assert nothing_kept(here, "agent")
 
