@@ -47,7 +47,7 @@ __all__ = ["Store"]
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 _ROOM = 4 * 1024 * 1024
 """Bytes that must be free before something is begun that costs money to make again."""
-_DAY = 24 * 3600.0
+_HOUR = 3600.0
 
 
 @define
@@ -199,78 +199,77 @@ class Store:
 
         Raises HarnessError where the store cannot be written, or the disk is full inside the `with`.
         """
-        with ExitStack() as stack:
-            with self._told():
-                folder = stack.enter_context(self._beside(kind))
-                if durable:
-                    self._check_room()
-            stack.callback(remove_tree, folder)
+        with self.beside(kind) as folder:
+            if durable:
+                self._check_room()
             with self._told(numbers=_NO_ROOM):
                 yield folder
             with self._told():
                 seal(folder, kind, key, durable=durable, inputs=inputs or {})
-                self.keep(folder, kind, key, durable=durable)
+            self.keep(folder, kind, key, durable=durable)
 
     def keep(self, folder: Path, kind: str, key: str, *, durable: bool) -> bool:
         """Rename a folder with a manifest into place. Returns False where there is a whole entry: that one stays.
 
-        Raises OSError, and HarnessError.
+        durable: it is on the disk before it gets its name, and the name is when this returns. Raises HarnessError.
         """
         place = self.path(kind, key)
-        if durable:
-            _sync_all(folder)
-        new = _make_folders(place.parent)
-        while True:
-            try:
-                folder.rename(place)
-                break
-            except OSError:
-                if not os.path.lexists(place):
-                    raise
-            if self.open(kind, key) is not None:
-                return False
-            if os.path.lexists(place):
-                raise HarnessError(f"a damaged entry is in the way: {place}", hint="delete it, then run again")
-        if durable:
-            for changed in new:
-                _sync(changed)
+        with self._told():
+            if durable:
+                _sync_all(folder)
+            changed = _make_folders(place.parent)
+            while not _renamed(folder, place):
+                if self.open(kind, key) is not None:
+                    return False
+                if os.path.lexists(place):
+                    raise HarnessError(f"a damaged entry is in the way: {place}", hint="delete it, then run again")
+            for parent in changed if durable else ():
+                _sync(parent)
         return True
 
     def remove(self, kind: str, key: str) -> None:
         """Remove an entry: a kill leaves it, or none. Its claim should be held. Raises HarnessError."""
-        with self._told(), self._beside("removed") as folder:
-            try:
-                self.path(kind, key).rename(folder / key)
-            except FileNotFoundError:
-                pass
-            finally:
-                remove_tree(folder)
-        self._seen.pop(self.path(kind, key), None)
+        place = self.path(kind, key)
+        with self.beside("removed") as folder, self._told(), contextlib.suppress(FileNotFoundError):
+            place.rename(folder / key)
+        self._seen.pop(place, None)
 
     @contextmanager
-    def _beside(self, purpose: str) -> Iterator[Path]:
-        """A folder of this process on the store's own file system. Raises OSError."""
+    def beside(self, purpose: str) -> Iterator[Path]:
+        """An empty folder on the store's own disk for the time of a `with`. Raises HarnessError."""
         making = self.root / "making"
-        making.mkdir(parents=True, exist_ok=True)
-        with claimed(making, purpose) as folder:
+        with ExitStack() as stack:
+            with self._told():
+                making.mkdir(parents=True, exist_ok=True)
+                folder = stack.enter_context(claimed(making, purpose))
+            stack.callback(remove_tree, folder)
             yield folder
 
-    def sweep(self) -> int:
-        """Remove what killed processes were making; returns how many folders. Others may be at work meanwhile."""
-        making, removed = self.root / "making", 0
+    def leftovers(self) -> list[Path]:
+        """What killed processes were making. Raises HarnessError where the store cannot be read."""
+        making = self.root / "making"
         with self._told("read"):
-            for folder in list(making.iterdir()) if making.is_dir() else ():
-                if abandoned(folder):
-                    remove_tree(folder)
-                    removed += 1
+            return [folder for folder in (list(making.iterdir()) if making.is_dir() else ()) if abandoned(folder)]
+
+    def sweep(self) -> None:
+        """Remove what killed processes left. Others may be at work meanwhile, also from other projects."""
+        for folder in self.leftovers():
+            remove_tree(folder)
+        with self._told("read"):
             remove_left_locks(self.root / "locks")
-        return removed
+
+    # ---- what was set aside ----
+    def damaged(self) -> list[Path]:
+        """The entries that were set aside, sorted. Raises HarnessError where the store cannot be read."""
+        with self._told("read"):
+            return _folders(self.root / "damaged")
 
     # ---- what can go wrong ----
     def _check_room(self) -> None:
-        found = os.statvfs(self.root)
-        if found.f_bavail * found.f_frsize < _ROOM:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        with self._told():
+            found = os.statvfs(self.root)
+            if found.f_bavail * found.f_frsize < _ROOM:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     @contextmanager
     def _told(self, what: str = "write to", *, numbers: frozenset[int] | None = None) -> Iterator[None]:
@@ -323,9 +322,9 @@ def _look(folder: Path, kind: str, key: str, only: Collection[str] | None, seen:
 
 
 def _note_use(folder: Path) -> None:
-    """An entry's folder has the time of its last use, to the day: what is in use is not cleared away."""
+    """An entry's folder has the time of its last use, to the hour: what is in use is not cleared away."""
     with contextlib.suppress(OSError):
-        if time.time() - folder.stat().st_mtime > _DAY:
+        if time.time() - folder.stat().st_mtime > _HOUR:
             os.utime(folder)
 
 
@@ -344,6 +343,17 @@ def _make_folders(folder: Path) -> list[Path]:
         changed.append(changed[-1].parent)
     folder.mkdir(parents=True, exist_ok=True)
     return changed
+
+
+def _renamed(folder: Path, place: Path) -> bool:
+    """Rename a folder, if the place is free. Raises OSError where something else is in the way."""
+    try:
+        folder.rename(place)
+    except OSError:
+        if not os.path.lexists(place):
+            raise
+        return False
+    return True
 
 
 def _sync_all(folder: Path) -> None:
