@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from attrs import evolve, frozen
 
 from evalkit.analysis.model import Check, Judge
-from evalkit.execute.outcome import AgentRecord, Ending
+from evalkit.execute.outcome import AgentRecord, Ending, Usage
 from evalkit.grade.verdict import Grade, Verdict
 from evalkit.plan.trials import Trial
 
@@ -40,7 +40,11 @@ class CheckResult:
 
 @frozen
 class TrialResult:
-    """result.json. status: what the trial came to; reason: why, in a line."""
+    """result.json. status: what the trial came to; reason: why, in a line.
+
+    failed: what attempts of the agent consumed that a provider failed before the one that counts. must_fail: of a known
+    wrong answer, the checks that have to fail.
+    """
 
     case: str
     unit: str
@@ -66,6 +70,13 @@ class TrialResult:
     versions: dict[str, str]
     finished_at: str
     evalkit: str
+    failed: tuple[Usage, ...] = ()
+    must_fail: tuple[str, ...] = ()
+
+    @property
+    def attempts(self) -> int:
+        """How often the agent was started."""
+        return len(self.failed) + 1
 
     @property
     def scores(self) -> list[float]:
@@ -80,7 +91,8 @@ def build_result(trial: Trial, record: AgentRecord, grades: Sequence[Grade], eva
         [check_result(check, by_id[check.id]) for check in case.checks]
         + [judge_result(judge, by_id[judge.id]) for judge in case.judges])
     status, reason = trial_status(record.ending, checks)
-    note = _of_wrong_answer(trial, checks)
+    must_fail = sorted({check for wrong in case.wrongs if wrong.name == trial.subject.wrong for check in wrong.fails})
+    note = _of_wrong_answer(must_fail, checks) if must_fail else ""
     if trial.subject.self_check:
         note = SELF_CHECK_JUDGED if any(check.verdict.score is not None for check in checks) else SELF_CHECK
     return TrialResult(
@@ -90,6 +102,7 @@ def build_result(trial: Trial, record: AgentRecord, grades: Sequence[Grade], eva
         status=status, reason=reason, ending=record.ending, seconds=record.seconds,
         prewarm_seconds=record.prewarm_seconds, checks=checks, agent_key=record.key, tree_digest=record.tree_digest,
         left_out=record.tree.left_out, versions=record.versions, finished_at=record.finished_at, evalkit=evalkit,
+        failed=record.failed, must_fail=tuple(must_fail),
     )
 
 
@@ -110,12 +123,9 @@ def judge_result(judge: Judge, grade: Grade) -> CheckResult:
     return CheckResult(judge.id, "judge", judge.title, judge.advisory, verdict, grade.seconds, grade.key)
 
 
-def _of_wrong_answer(trial: Trial, checks: Sequence[CheckResult]) -> str:
-    """Whether a known wrong answer is caught by the checks that its case names; "" for any other subject."""
-    must_fail = {check for wrong in trial.case.wrongs if wrong.name == trial.subject.wrong for check in wrong.fails}
-    if not must_fail:
-        return ""
-    said = f"a known wrong answer: {', '.join(sorted(must_fail))} must fail"
+def _of_wrong_answer(must_fail: Sequence[str], checks: Sequence[CheckResult]) -> str:
+    """Whether a known wrong answer is caught by the checks that its case names."""
+    said = f"a known wrong answer: {', '.join(must_fail)} must fail"
     missed = [f"{check.id} ({check.verdict.status})" for check in checks
               if check.id in must_fail and check.verdict.status != "fail"]
     return f"{said}, but: {', '.join(missed)}" if missed else f"{said}, and that is so"

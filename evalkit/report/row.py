@@ -139,13 +139,25 @@ def row_of(result: TrialResult, place: str) -> Row:
     usage, ending = result.ending.usage, result.ending
     kinds = [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens]
     tokens = [count for count in kinds if count is not None]
+    notes = [*_failed_attempts(result), *result.left_out, *ending.notes]
+    judgings = [check.verdict.judging for check in result.checks if check.verdict.judging]
     return Row(
         unit=result.unit, case=result.case, suite=result.suite, agent=result.agent, model=result.model,
         trial=result.trial, lane=result.lane, place=place, status=result.status, reason=_line(result.reason),
         note=_line(result.note), self_check=result.self_check, dry=result.dry, ended=ending.status,
         detail=_line(ending.detail), checks=tuple([_check(check) for check in result.checks]),
-        notes=tuple([_line(note) for note in (*result.left_out, *ending.notes)[:EVIDENCE_LINES]]),
-        turns=usage.turns, tokens=sum(tokens) if tokens else None, cost=usage.cost, seconds=result.seconds)
+        notes=tuple([_line(note) for note in notes[:EVIDENCE_LINES]]),
+        turns=usage.turns, tokens=sum(tokens) if tokens else None, cost=usage.cost, seconds=result.seconds,
+        retries=len(result.failed) + sum(judging.retries for judging in judgings))
+
+
+def _failed_attempts(result: TrialResult) -> list[str]:
+    """What is said of attempts that count in nothing but the bill."""
+    if not result.failed:
+        return []
+    costs = [usage.cost for usage in result.failed if usage.cost is not None]
+    spent = f" (${sum(costs):.2f}{'' if len(costs) == len(result.failed) else ' or more'})" if costs else ""
+    return [f"attempts before this one that the provider failed: {len(result.failed)}{spent}"]
 
 
 def failed_row(trial: Trial, reason: str, *, status: Literal["error", "not run"] = "error", cost: float | None = None,

@@ -1,25 +1,39 @@
-"""The summary of a run: every trial that has a result under results/<run>/, in one file."""
+"""A trial in a line, and the summary of a run: a line for every trial.
+
+A line is made from the plain data of result.json: of a thousand results a line each, without making objects of all that
+they hold. It has what the statistics of a unit need too (aggregate.py).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
+import attrs
+from attrs import field, frozen
 
 from evalkit.digest import digest_file
 from evalkit.grade.verdict import Status
-from evalkit.plan.keys import Inputs
-from evalkit.records import read_record, write_record
-from evalkit.report.result import TrialResult, TrialStatus
+from evalkit.records import SCHEMA
+from evalkit.report.row import Row, RowStatus
 
-__all__ = ["RunSummary", "TrialSummary", "report_inputs", "write_report"]
+__all__ = ["STATUSES", "RunSummary", "TrialSummary", "line_of", "line_of_row", "line_to_data", "report_inputs",
+           "summary_data", "write_report"]
+
+STATUSES: tuple[RowStatus, ...] = ("pass", "fail", "error", "not run")
+_TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
 @frozen
 class TrialSummary:
-    """A trial in a line. place: its folder under results/<run>/. judge: the scores of its judges, 0 to 10."""
+    """A trial in a line. place: its folder under results/<run>/. judge: the scores of its judges, 0 to 10.
+
+    ended: how the agent's run ended; "" where the trial has no result, and `reason` says why. scores: by judge.
+    turns, tokens (by kind), cost (US dollars), seconds: the agent's own; None, or no such key, where nobody knows.
+    failed_cost: of attempts that a provider failed. judge_cost: of judging, at the time when it was done.
+    retries: of the agent and of judges' calls. must_fail: the checks that a known wrong answer has to fail.
+    """
 
     place: str
     case: str
@@ -32,13 +46,25 @@ class TrialSummary:
     self_check: bool
     note: str
     dry: bool
-    status: TrialStatus
+    status: RowStatus
     reason: str
     checks: dict[str, Status]
     judge: tuple[float, ...]
     turns: int | None
     cost: float | None
     seconds: float
+    ended: str = ""
+    scores: dict[str, float] = field(factory=dict)
+    tokens: dict[str, int] = field(factory=dict)
+    failed_cost: float | None = 0.0
+    judge_cost: float | None = 0.0
+    retries: int = 0
+    must_fail: tuple[str, ...] = ()
+
+    @property
+    def unit_place(self) -> str:
+        """The folder of the unit under results/<run>/."""
+        return self.place.rpartition("/")[0]
 
 
 @frozen
@@ -46,36 +72,96 @@ class RunSummary:
     """summary.json. counts: trials by status."""
 
     run: str
-    counts: dict[TrialStatus, int]
+    counts: dict[RowStatus, int]
     trials: tuple[TrialSummary, ...]
 
 
-def _results(folder: Path) -> list[Path]:
-    return sorted(folder.glob("**/trial-*/result.json"))
+def line_of(result: Mapping[str, Any], place: str) -> TrialSummary:
+    """The line of a trial, from the data of its result.json. Raises KeyError or TypeError where that does not fit."""
+    ending, checks = _of(result, "ending", dict), _of(result, "checks", list)
+    usage = _of(ending, "usage", dict)
+    verdicts = {_of(check, "id", str): _of(check, "verdict", dict) for check in checks}
+    scores = {name: float(verdict["score"]) for name, verdict in verdicts.items()
+              if _of(verdict, "score", *_NUMBER) is not None}
+    judgings = [verdict["judging"] for verdict in verdicts.values() if _of(verdict, "judging", dict, type(None))]
+    failed = result.get("failed") or []
+    return TrialSummary(
+        place=place, case=_of(result, "case", str), unit=_of(result, "unit", str), suite=_of(result, "suite", str),
+        agent=_of(result, "agent", str), model=_of(result, "model", str, type(None)), trial=_of(result, "trial", int),
+        lane=_of(result, "lane", str), self_check=_of(result, "self_check", bool), note=_of(result, "note", str),
+        dry=_of(result, "dry", bool), status=_known(result, STATUSES), reason=_of(result, "reason", str),
+        checks={name: _known(verdict, ("pass", "fail", "skipped", "error")) for name, verdict in verdicts.items()},
+        judge=tuple(scores.values()), turns=_of(usage, "turns", int, type(None)), cost=_of(usage, "cost", *_NUMBER),
+        seconds=_of(result, "seconds", float, int), ended=_of(ending, "status", str), scores=scores,
+        tokens={kind.removesuffix("_tokens"): usage[kind] for kind in _TOKENS
+                if _of(usage, kind, int, type(None)) is not None},
+        failed_cost=_cost(failed), judge_cost=_cost([_of(judging, "usage", dict) for judging in judgings]),
+        retries=len(failed) + sum(judging.get("retries", 0) for judging in judgings),
+        must_fail=tuple(result.get("must_fail") or ()))
 
 
-def report_inputs(folder: Path) -> Inputs:
+def line_of_row(row: Row, place: str) -> TrialSummary:
+    """The line of a trial that has no result. What it spent all the same belongs to attempts that failed."""
+    spent = 0.0 if row.cost is None and (row.model is None or row.status == "not run") else row.cost
+    return TrialSummary(
+        place=place, case=row.case, unit=row.unit, suite=row.suite, agent=row.agent, model=row.model, trial=row.trial,
+        lane=row.lane, self_check=row.self_check, note=row.note, dry=row.dry, status=row.status, reason=row.reason,
+        checks={}, judge=(), turns=None, cost=None, seconds=0.0, failed_cost=spent, retries=row.retries)
+
+
+def line_to_data(line: TrialSummary) -> dict[str, Any]:
+    """A line as JSON types; `TrialSummary(**data)` is the line again, but for tuples that are lists."""
+    data = {name: getattr(line, name) for name in _FIELDS}
+    data["judge"], data["must_fail"] = list(line.judge), list(line.must_fail)
+    return data
+
+
+def summary_data(run: str, lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The data of summary.json."""
+    counts = dict.fromkeys(STATUSES, 0)
+    for line in lines:
+        counts[line["status"]] += 1
+    return {"schema": SCHEMA, "run": run, "counts": counts, "trials": lines}
+
+
+_FIELDS = tuple(item.name for item in attrs.fields(TrialSummary))
+_NUMBER = (float, int, type(None))
+
+
+def _of(data: Mapping[str, Any], name: str, *kinds: type) -> Any:
+    value = data[name]
+    if type(value) not in kinds:
+        raise TypeError(f"`{name}` is a {type(value).__name__}")
+    return value
+
+
+def _known(data: Mapping[str, Any], statuses: Sequence[str]) -> Any:
+    if data["status"] not in statuses:
+        raise TypeError(f"`status` is {data['status']!r}")
+    return data["status"]
+
+
+def _cost(usages: Sequence[Mapping[str, Any]]) -> float | None:
+    """Dollars for all of these; None where the cost of one is not known."""
+    costs = [_of(usage, "cost", *_NUMBER) for usage in usages]
+    return None if None in costs else sum(costs, 0.0)
+
+
+# ---- until the report's task calls update_report ----
+def report_inputs(folder: Path) -> dict[str, str]:
     """The results that a summary is made from."""
-    return {path.parent.relative_to(folder).as_posix(): digest_file(path) for path in _results(folder)}
+    from evalkit.report.refresh import walk
+
+    return {place: digest_file(folder / place / "result.json") for place in sorted(walk(folder))}
 
 
 def write_report(folder: Path, run: str) -> dict[str, Any]:
-    """Write summary.json: a line a trial, and the counts. Raises `BadRecord` for a damaged result."""
-    trials = tuple(_trials(folder))
-    statuses: tuple[TrialStatus, ...] = ("pass", "fail", "error")
-    counts = {status: sum(trial.status == status for trial in trials) for status in statuses}
-    write_record(folder / "summary.json", RunSummary(run, counts, trials))
-    return {"trials": len(trials)}
+    """Write the reports of a run anew. Raises `BadRecord` for a damaged result."""
+    from evalkit.report.refresh import refresh
+    from evalkit.report.update import Head
 
-
-def _trials(folder: Path) -> Iterator[TrialSummary]:
-    for path in _results(folder):
-        result = read_record(path, TrialResult)
-        usage = result.ending.usage
-        yield TrialSummary(
-            place=path.parent.relative_to(folder).as_posix(), case=result.case, unit=result.unit, suite=result.suite,
-            agent=result.agent, model=result.model, trial=result.trial, lane=result.lane,
-            self_check=result.self_check, note=result.note, dry=result.dry, status=result.status,
-            reason=result.reason, checks={check.id: check.verdict.status for check in result.checks},
-            judge=tuple(result.scores), turns=usage.turns, cost=usage.cost, seconds=result.seconds,
-        )
+    assert run == folder.name
+    state, _, _ = refresh(folder, Head({}, [], {}), {}, (), {}, full=True)
+    for error in state.errors:
+        raise error
+    return {"trials": state.trials}

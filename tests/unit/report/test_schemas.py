@@ -12,7 +12,7 @@ from attrs import frozen
 
 from evalkit.records import write_record
 from evalkit.report.schemas import RECORDS, schema, write_schemas
-from evalkit.report.summary import write_report
+from evalkit.report.update import update_report
 from tests.unit.report.results import a_check, a_judged, a_record, a_result
 
 FOLDER = Path(__file__).parents[3] / "docs/schemas"
@@ -28,9 +28,10 @@ def records(folder: Path) -> dict[str, Any]:
     result = a_result(a_check("a", "fail", "no", "why"), a_judged("quality", 7.5), a_judged("none", None))
     for name, record in (("agent", a_record(model=None)), ("grade", grade), ("x/trial-1/result", result)):
         write_record(folder / f"{name}.json", record)
-    write_report(folder, "latest")
-    return {"agent": read(folder / "agent.json"), "grade": read(folder / "grade.json"),
-            "result": read(folder / "x/trial-1/result.json"), "summary": read(folder / "summary.json")}
+    update_report(folder, folder / "cache")
+    return {"agent": read(folder / "agent.json"), "aggregate": read(folder / "x/aggregate.json"),
+            "grade": read(folder / "grade.json"), "result": read(folder / "x/trial-1/result.json"),
+            "summary": read(folder / "summary.json")}
 
 
 def test_the_files_are_current(tmp_path: Path) -> None:

@@ -1,22 +1,26 @@
-"""summary.json."""
+"""A trial's line, and summary.json."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from attrs import evolve
 
-from evalkit.records import BadRecord, write_record
-from evalkit.report.result import TrialResult
-from evalkit.report.summary import report_inputs, write_report
-from tests.unit.report.results import a_check, a_judged, a_result
+from evalkit.execute.outcome import Usage
+from evalkit.records import structure, unstructure, write_json
+from evalkit.report.row import failed_row
+from evalkit.report.summary import RunSummary, TrialSummary, line_of, line_of_row, line_to_data, summary_data
+from tests.unit.report.results import a_check, a_judged, a_result, a_trial
 
 EXPECTED = """\
 {
   "counts": {
     "error": 0,
     "fail": 1,
+    "not run": 0,
     "pass": 1
   },
   "run": "latest",
@@ -31,18 +35,30 @@ EXPECTED = """\
       },
       "cost": 1.204,
       "dry": false,
+      "ended": "completed",
+      "failed_cost": 0.0,
       "judge": [
         7.5
       ],
+      "judge_cost": null,
       "lane": "local",
       "model": "anthropic/claude-sonnet-5",
+      "must_fail": [],
       "note": "",
       "place": "claude/m/kanban-board/trial-1",
       "reason": "failed: bad",
+      "retries": 0,
+      "scores": {
+        "quality": 7.5
+      },
       "seconds": 248.2,
       "self_check": false,
       "status": "fail",
       "suite": "suite",
+      "tokens": {
+        "input": 1000,
+        "output": 200
+      },
       "trial": 1,
       "turns": 31,
       "unit": "kanban-board"
@@ -55,16 +71,26 @@ EXPECTED = """\
       },
       "cost": 1.204,
       "dry": false,
+      "ended": "completed",
+      "failed_cost": 0.0,
       "judge": [],
+      "judge_cost": 0.0,
       "lane": "local",
       "model": null,
+      "must_fail": [],
       "note": "self-check: reference answer, no model was called",
       "place": "oracle/other/trial-1",
       "reason": "passed 1 of 1 checks",
+      "retries": 0,
+      "scores": {},
       "seconds": 248.2,
       "self_check": true,
       "status": "pass",
       "suite": "suite",
+      "tokens": {
+        "input": 1000,
+        "output": 200
+      },
       "trial": 1,
       "turns": 31,
       "unit": "other"
@@ -74,41 +100,86 @@ EXPECTED = """\
 """
 
 
-def keep(folder: Path, place: str, result: TrialResult) -> None:
-    write_record(folder / place / "result.json", result)
+
+PLACE = "claude/m/kanban-board/trial-1"
+
+
+def data_of(result: object) -> dict[str, Any]:
+    """result.json, as it is read."""
+    data: dict[str, Any] = json.loads(json.dumps({"schema": 1, **unstructure(result)}))
+    return data
 
 
 def test_the_whole_file(tmp_path: Path) -> None:
-    """A line a trial, in the order of their folders, with counts and the schema's number; stable to the byte."""
-    keep(tmp_path, "oracle/other/trial-1", a_result(a_check("good"), name="other", agent="oracle", model=None))
-    keep(tmp_path, "claude/m/kanban-board/trial-1", a_result(a_check("bad", "fail"), a_judged("quality", 7.5)))
-    assert write_report(tmp_path, "latest") == {"trials": 2}
-    assert (tmp_path / "summary.json").read_text() == EXPECTED
-    write_report(tmp_path, "latest")
-    assert (tmp_path / "summary.json").read_text() == EXPECTED
+    """A line a trial, with counts and the schema's number; stable to the byte."""
+    right = a_result(a_check("good"), name="other", agent="oracle", model=None)
+    lines = [line_of(data_of(a_result(a_check("bad", "fail"), a_judged("quality", 7.5))), PLACE),
+             line_of(data_of(right), "oracle/other/trial-1")]
+    write_json(tmp_path / "summary.json", summary_data("latest", [line_to_data(line) for line in lines]))
+    written = (tmp_path / "summary.json").read_text()
+    assert written == EXPECTED
+    assert structure(json.loads(written), RunSummary).trials == tuple(lines)
 
 
-def test_an_empty_run_has_an_empty_summary(tmp_path: Path) -> None:
+def test_an_empty_run_has_an_empty_summary() -> None:
     """No result is no reason to fail."""
-    assert write_report(tmp_path, "r") == {"trials": 0}
-    assert json.loads((tmp_path / "summary.json").read_text())["counts"] == {"pass": 0, "fail": 0, "error": 0}
+    assert summary_data("r", []) == {
+        "schema": 1, "run": "r", "counts": {"pass": 0, "fail": 0, "error": 0, "not run": 0}, "trials": []}
 
 
-def test_inputs_are_the_results(tmp_path: Path) -> None:
-    """A new or another result makes a new summary; other files do not."""
-    assert report_inputs(tmp_path) == {}
-    keep(tmp_path, "a/trial-1", a_result(a_check("c")))
-    before = report_inputs(tmp_path)
-    assert list(before) == ["a/trial-1"]
-    (tmp_path / "a/trial-1/transcript.jsonl").write_text("{}")
-    assert before == report_inputs(tmp_path)
-    keep(tmp_path, "a/trial-1", a_result(a_check("c", "fail")))
-    assert before != report_inputs(tmp_path)
+def test_what_was_paid_besides() -> None:
+    """Attempts that the provider failed, and judging, are told apart from the run; None where it is not known."""
+    judge, grade = a_judged("j", 7.0)
+    judging = grade.verdict.judging
+    assert judging is not None
+    dear = evolve(grade, verdict=evolve(grade.verdict, judging=evolve(judging, usage=Usage(cost=0.25), retries=2)))
+    result = evolve(a_result((judge, dear)), failed=(Usage(cost=0.5), Usage(cost=0.125)))
+    line = line_of(data_of(result), PLACE)
+    assert (line.cost, line.failed_cost, line.judge_cost, line.retries) == (1.204, 0.625, 0.25, 4)
+    line = line_of(data_of(evolve(result, failed=(Usage(cost=0.5), Usage()))), PLACE)
+    assert (line.cost, line.failed_cost, line.judge_cost, line.retries) == (1.204, None, 0.25, 4)
 
 
-def test_a_damaged_result_is_named(tmp_path: Path) -> None:
-    """Neither skipped in silence nor a bug."""
-    keep(tmp_path, "a/trial-1", a_result(a_check("c")))
-    (tmp_path / "a/trial-1/result.json").write_text('{"schema": 1}')
-    with pytest.raises(BadRecord, match=r"trial-1/result\.json is damaged"):
-        write_report(tmp_path, "latest")
+def test_an_older_result_has_a_line() -> None:
+    """What results did not tell in earlier days is what it was then: nothing."""
+    data = data_of(a_result(a_check("a"), a_judged("j", 5.0)))
+    del data["failed"], data["must_fail"], data["checks"][1]["verdict"]["judging"]["retries"]
+    line = line_of(data, PLACE)
+    assert (line.retries, line.failed_cost, line.must_fail) == (0, 0.0, ())
+
+
+@pytest.mark.parametrize(("path", "value"), [
+    (("unit",), None), (("trial",), "1"), (("trial",), True), (("status",), "passed"), (("ending",), []),
+    (("ending", "usage", "cost"), "1"), (("checks",), {}), (("checks", 0), []), (("checks", 0, "verdict", "status"), 5),
+    (("checks", 0, "verdict", "score"), "x"), (("failed",), [{}])])
+def test_what_is_no_result_has_no_line(path: tuple[str | int, ...], value: object) -> None:
+    """A field of another type, or none: KeyError or TypeError."""
+    data = data_of(a_result(a_check("a")))
+    within: Any = data
+    for step in path[:-1]:
+        within = within[step]
+    within[path[-1]] = value
+    with pytest.raises((KeyError, TypeError)):
+        line_of(data, PLACE)
+    del within[path[-1]]
+    if path not in (("failed",), ("checks", 0)):
+        with pytest.raises((KeyError, TypeError)):
+            line_of(data, PLACE)
+
+
+def test_a_trial_without_a_result_has_a_line() -> None:
+    """It tells why, and what was spent all the same; of an agent that calls no model nothing can be."""
+    line = line_of_row(failed_row(a_trial(number=2), "429 for an hour", cost=0.5, retries=4), PLACE)
+    assert (line.status, line.reason, line.ended, line.checks, line.cost, line.failed_cost, line.retries) == (
+        "error", "429 for an hour", "", {}, None, 0.5, 4)
+    unknown = line_of_row(failed_row(a_trial(), "it broke"), PLACE)
+    unpaid = line_of_row(failed_row(a_trial(), "budget", status="not run"), PLACE)
+    oracle = line_of_row(failed_row(a_trial(agent="oracle", model=None), "no disk"), PLACE)
+    assert [line.failed_cost for line in (unknown, unpaid, oracle)] == [None, 0.0, 0.0]
+
+
+def test_a_line_is_read_as_it_was_kept() -> None:
+    """Through JSON types, field by field."""
+    line = line_of(data_of(a_result(a_check("a"), a_judged("j", 5.0))), PLACE)
+    assert line == structure(line_to_data(line), TrialSummary)
+    assert line_to_data(line) == json.loads(json.dumps(line_to_data(line)))
