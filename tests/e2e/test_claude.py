@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evalkit.gateway import Fault, Reply, ScriptedGateway, Step, Text, ToolCall
+from evalkit.gateway import Fault, Hang, Reply, ScriptedGateway, Step, Text, ToolCall
 from tests.e2e.conftest import REPOSITORY, RealProject
 from tests.feature.project import KEY, MiniProject, files_with
 
@@ -151,6 +151,46 @@ def test_the_time_limit_ends_a_run_with_all_its_processes(small: MiniProject) ->
     lingering = [entry for entry in Path("/proc").glob("[0-9]*/cmdline") if _holds(entry, b"61.25")]
     assert [] == lingering
     assert list(small.path("results").rglob("transcript.jsonl"))
+
+
+@pytest.mark.parametrize(("limit", "told"), [
+    ("cost $0.05", "capped: reached its cost limit of $0.05"),
+    ("tokens 25000", "capped: reached its limit of 25000 tokens"),
+])
+def test_limits_of_cost_and_tokens_cap_a_run_which_is_graded(limit: str, told: str, small: MiniProject) -> None:
+    """The run is ended soon after it passed the limit; what it left is graded, and what it consumed is known."""
+    small.edit("cases/mini/suite.eval", "time 30s", f"time 30s; {limit}")
+
+    def write(request: dict[str, Any]) -> Reply:
+        call = ToolCall("Write", {"file_path": f"{workspace_of(request)}/answer.txt", "content": "Hello.\n"})
+        return Reply((call,), input_tokens=10_000, output_tokens=1_000)
+
+    look = Reply((ToolCall("Bash", {"command": "ls"}),), input_tokens=10_000, output_tokens=1_000)
+    with ScriptedGateway([write, *[look] * 10]) as gateway:
+        done = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
+        asked = len(gateway.main_requests)
+    assert 0 == done.status, done.err + done.out
+    assert told in done.out
+    assert 2 <= asked <= 4
+    result = json.loads(next(small.path("results").rglob("result.json")).read_text())
+    usage = result["ending"]["usage"]
+    assert usage["output_tokens"] >= 2_000
+    assert 0.05 < usage["cost"] < 0.5
+    assert usage["cost_source"]
+    assert "stream_event" not in next(small.path("results").rglob("transcript.jsonl")).read_text()
+
+
+def test_a_lost_connection_begins_the_run_again(small: MiniProject) -> None:
+    """Nobody answers at first: that attempt is ended soon, and another one passes in a workspace of its own."""
+    def write(request: dict[str, Any]) -> Reply:
+        return Reply((ToolCall("Write", {"file_path": f"{workspace_of(request)}/answer.txt", "content": "Hello.\n"}),))
+
+    with ScriptedGateway([*[Hang(0)] * 3, write, Reply((Text("Done."),))]) as gateway:
+        done = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
+    assert 0 == done.status, done.err + done.out
+    assert "(retry 1 of 2)" in done.err
+    result = json.loads(next(small.path("results").rglob("result.json")).read_text())
+    assert [f"1 attempt before failed (for $0.00): {gateway.url} cannot be reached"] == result["ending"]["notes"]
 
 
 def _holds(path: Path, text: bytes) -> bool:
