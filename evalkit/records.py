@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 from pathlib import Path
 from typing import Any, TypeVar
-from uuid import uuid4
 
 import cattrs
 import orjson
@@ -19,6 +19,7 @@ __all__ = ["BadRecord", "read_json", "read_record", "structure", "unstructure", 
 
 T = TypeVar("T")
 _converter = cattrs.Converter(forbid_extra_keys=False)
+_numbers = itertools.count()
 SCHEMA = 1
 """The version of every record. A reader refuses a newer one; a change that an old reader cannot bear raises it."""
 
@@ -32,26 +33,33 @@ def write_bytes(path: Path, data: bytes, *, sync: bool = True) -> None:
 
     sync: the bytes reach the disk before the name does; else a loss of power (no kill) may leave the name alone.
     """
+    target = os.fspath(path)
     try:
-        if path.stat().st_size == len(data) and path.read_bytes() == data:
+        if os.stat(target).st_size == len(data) and path.read_bytes() == data:  # noqa: PTH116 - of thousands
             return
     except OSError:
         pass
-    temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
+    folder, name = os.path.split(target)
+    temporary = f"{folder}/.{name}.{os.getpid()}-{next(_numbers)}.tmp"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
+        try:
+            file = open(temporary, "wb")  # noqa: SIM115, PTH123
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = open(temporary, "wb")  # noqa: SIM115, PTH123
+        with file:
             file.write(data)
             if sync:
                 file.flush()
                 os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise HarnessError(f"cannot write {path}: {error.strerror or error}",
-                           hint="is the disk full, or the folder read-only?") from error
-    finally:
-        with contextlib.suppress(OSError):  # it is there only where something went wrong
-            temporary.unlink()
+        os.replace(temporary, target)  # noqa: PTH105
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)  # noqa: PTH108
+        if isinstance(error, OSError):
+            raise HarnessError(f"cannot write {path}: {error.strerror or error}",
+                               hint="is the disk full, or the folder read-only?") from error
+        raise
 
 
 def write_json(path: Path, value: Any, *, sync: bool = True) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from doit.cmd_run import Run as DoitRun
 from doit.cmd_run import opt_always, opt_single, opt_verbosity
@@ -15,28 +15,27 @@ from doit.dependency import DatabaseException
 from doit.exceptions import InvalidCommand, InvalidDodoFile, InvalidTask
 from doit.task import Stream
 
-from evalkit.dag.announce import announcement
-from evalkit.dag.engine import pools_of, run_tasks
+from evalkit.dag.failure import Failure
+from evalkit.dag.invocation import Invocation
 from evalkit.dag.loader import Loader
-from evalkit.dag.lock import alone
-from evalkit.dag.plan import Plan
-from evalkit.dag.progress import Reporter
-from evalkit.dag.tasks import name_of
-from evalkit.dag.trial_tasks import TrialTasks
-from evalkit.diagnostics.show import show_error
-from evalkit.errors import Exit
-from evalkit.execute.budget import BudgetReached
-from evalkit.execute.process import end_all
-from evalkit.report.row import failed_row
+from evalkit.dag.summing_up import sum_up
+from evalkit.errors import EvalkitError, Exit
+from evalkit.report.row import Row, failed_row
 from evalkit.report.table import print_table
+
+if TYPE_CHECKING:
+    from evalkit.dag.plan import Plan
+    from evalkit.dag.progress import Reporter
+    from evalkit.dag.trial_tasks import TrialTasks
 
 __all__ = ["Run"]
 
 _SHORT_HELP = """\
 doit run case:NAME        run a case and print its table   (suite:NAME, all)
 doit list                 cases and suites                 (--all: every task, --status: what would run)
-doit info TASK            why a task is not up to date
-choices: name=value, for instance  doit run case:NAME agent=nop   (all of them: README.md)
+evalkit why TASK          why a task would run, or not     (doit run … why=1: of all tasks, while they run)
+evalkit plan case:NAME    what would run, and what it is expected to cost
+choices: name=value, for instance  doit run case:NAME agent=nop   (all of them: evalkit choices)
 """
 
 
@@ -54,10 +53,12 @@ class Run(DoitRun):  # type: ignore[misc]
         if {"-h", "--help"} & set(in_args):
             print(self.help())
             return Exit.OK
+        assert isinstance(self.loader, Loader)
         try:
             params, args = self.cmdparser.parse(_options_first(in_args, self.cmdparser))
             self.pdb = params.get("pdb", False)
             params.update(self.opt_vals)
+            self.loader.quick = not (params["always"] or params["single"])
             return int(self.execute(params, args))
         except CmdParseError as error:
             # doit adds a dump of all its options.
@@ -66,47 +67,63 @@ class Run(DoitRun):  # type: ignore[misc]
             return Exit.USAGE
         except (InvalidDodoFile, InvalidCommand, InvalidTask, DatabaseException) as error:
             print(f"error: {error}", file=sys.stderr)
-            return Exit.USAGE
+            return Exit.HARNESS if isinstance(error, DatabaseException) else Exit.USAGE
         except KeyboardInterrupt:
+            from evalkit.execute.process import end_all
+
             end_all()
             print("\ninterrupted: what finished is kept, the next run takes up from there", file=sys.stderr)
             return Exit.INTERRUPTED
+        finally:
+            self.loader.resources.close()
 
     def _execute(self, verbosity: int | None = None, always: bool = False, single: bool = False,
                  force_verbosity: bool = False) -> int:
         assert isinstance(self.loader, Loader)
-        assert self.loader.plan is not None
-        plan = self.loader.plan
-        if not self.sel_tasks:
-            return self._help(plan)
-        selected = list(self.sel_tasks)
-        trials = _selected_trials(plan, selected)
-        tasks = {task.name: task for task in self.task_list}
-        if trials:
-            selected.append(plan.report([tasks.trial for tasks in trials]))
-            tasks[selected[-1]] = plan.graph.tasks[selected[-1]]
-        progress = self.loader.progress
-        with alone(plan.session.places.state):
-            if told := announcement(plan, [tasks.trial for tasks in trials]):
-                print(told, file=sys.stderr)
-            progress.units([tasks.trial.id for tasks in trials])
-            try:
-                reporter = run_tasks(plan.session, list(tasks.values()), selected, self.dep_manager, progress,
-                                     pools_of(plan.choices), always=always, single=single,
-                                     stream=Stream(verbosity, force_verbosity))
-            finally:
-                progress.close()
-            return _report(plan, trials, reporter)
+        look = self.loader.invocation
+        assert look is not None
+        if not self.loader.asked:
+            self.dep_manager.close()
+            return _help(look)
+        if look.planned is None:
+            rows = _each_once(look.rows[name] for name in self.loader.asked)
+            errors = [] if look.summed_up else sum_up(look.root, look.run, rows, look.progress)
+            if not errors and not look.summed_up:
+                look.keep({})
+            self.dep_manager.close()
+            return _tell(look, rows, errors)
+        return self._run(look, look.planned, always=always, single=single, stream=Stream(verbosity, force_verbosity))
 
-    def _help(self, plan: Plan) -> int:
-        """A bare `doit` never runs, or pays for, everything."""
-        self.dep_manager.close()
-        print(_SHORT_HELP)
-        names = [name for name in plan.graph.tasks if name.startswith(("case:", "suite:"))]
-        wide = max((len(name) for name in names), default=0)
-        for name in sorted(names):
-            print(f"{name:<{wide}}   {plan.graph.tasks[name].doc}".rstrip())
-        return Exit.OK
+    def _run(self, look: Invocation, plan: Plan, **options: Any) -> int:
+        """Run what is not settled, and print all."""
+        from evalkit.dag.announce import announcement
+        from evalkit.dag.engine import pools_of, run_tasks
+
+        assert isinstance(self.loader, Loader)
+        asked, graph, progress = self.loader.asked, plan.graph, look.progress
+        trials = {name: graph.trials_of(name) for name in asked if name not in look.rows}
+        each = [one.trial for of_name in trials.values() for one in of_name]
+        if told := announcement(plan, each):
+            print(told, file=sys.stderr)
+        rows, errors = dict(look.rows), []
+
+        def settle(reporter: Reporter) -> None:
+            """Once all has run, and while the state is open."""
+            rows.update({name: [_row(plan, one) for one in of_name] for name, of_name in trials.items()})
+            found = _each_once(rows[name] for name in asked)
+            errors.extend(sum_up(look.root, look.run, found, progress) if found else [])
+            if not reporter.ignored:
+                look.keep({name: list(zip(of_name, rows[name], strict=True)) for name, of_name in trials.items()
+                           if of_name and name.startswith("case:") and all(map(_is_settled, rows[name]))})
+
+        progress.units([trial.id for trial in each])
+        progress.spent(0.0, plan.choices.budget)
+        try:
+            reporter = run_tasks(plan.session, self.task_list, list(self.sel_tasks), self.dep_manager, progress,
+                                 pools_of(plan.choices), at_end=settle, **options)
+        finally:
+            progress.close()
+        return _tell(look, _each_once(rows[name] for name in asked), errors, reporter)
 
 
 def _options_first(args: Sequence[str], parser: Any) -> list[str]:
@@ -127,52 +144,87 @@ def _options_first(args: Sequence[str], parser: Any) -> list[str]:
     return [*options, "--", *names]
 
 
-def _selected_trials(plan: Plan, selected: Sequence[str]) -> list[TrialTasks]:
-    """The trials whose results the selection asks for: those of cases, suites and `all`, and of `result:` tasks."""
-    wanted: set[str] = set()
-    waiting = list(selected)
-    while waiting:
-        name = waiting.pop()
-        if name.startswith("result:"):
-            wanted.add(name)
-        elif name == "all" or name.startswith(("case:", "suite:")):
-            waiting += plan.graph.tasks[name].task_dep
-    return [tasks for trials in plan.graph.trials.values() for tasks in trials
-            if name_of("result", tasks.trial) in wanted]
+def _help(look: Invocation) -> int:
+    """A bare `doit` never runs, or pays for, everything."""
+    print(_SHORT_HELP)
+    heads = {f"case:{case.name}": case.about for case in look.index.cases.values()}
+    heads |= {f"suite:{suite.name}": suite.about for suite in look.index.suites.values() if suite.cases}
+    wide = max(map(len, heads), default=0)
+    for name, about in sorted(heads.items()):
+        print(f"{name:<{wide}}   {' '.join(about.split())}".rstrip())
+    return Exit.OK
 
 
-def _report(plan: Plan, trials: Sequence[TrialTasks], reporter: Reporter) -> int:
-    """Print the table and what went wrong beside the verdicts; the exit status."""
-    rows = []
-    for tasks in trials:
-        failure = plan.graph.failure(tasks.trial)
-        row = None if failure else tasks.row()
-        if row is None:
-            budget = failure is not None and isinstance(failure.error, BudgetReached)
-            why = "not run (budget)" if budget else str(failure).splitlines()[0] if failure else "it did not run"
-            row = failed_row(tasks.trial, why, status="not run" if budget else "error")
-        rows.append(row)
+# ---- what came of it ----
+def _row(plan: Plan, one: TrialTasks) -> Row:
+    """The line of a trial that was looked at."""
+    from evalkit.execute.budget import BudgetReached
+
+    failure = plan.graph.failure(one.trial)
+    row = None if failure else one.row()
+    if row is not None:
+        return row
+    if failure is not None and isinstance(failure.error, BudgetReached):
+        return failed_row(one.trial, "not run (budget)", status="not run")
+    return failed_row(one.trial, str(failure).splitlines()[0] if failure else "it did not run")
+
+
+def _is_settled(row: Row) -> bool:
+    """Whether another look at the trial's tasks would find them up to date: what ended in an error runs again."""
+    return row.status in ("pass", "fail") and not any(check.status == "error" for check in row.checks)
+
+
+def _each_once(parts: Iterable[Sequence[Row]]) -> list[Row]:
+    return list({row.place: row for part in parts for row in part}.values())
+
+
+def _tell(look: Invocation, rows: Sequence[Row], errors: Sequence[EvalkitError],
+          reporter: Reporter | None = None) -> int:
+    """Print the table and what went wrong beside the verdicts; the exit status. reporter: of what ran, if anything."""
     if rows:
         try:
-            print_table(rows, sys.stdout, results=str(plan.session.places.results))
+            print_table(rows, sys.stdout, results=str(look.root / "results"))
             sys.stdout.flush()
         except OSError:  # nobody reads it, or there is no room for it: the verdicts stand
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if reporter.progress.ran == 0 and not plan.graph.failures:
+    failures = list(look.planned.graph.failures.values()) if look.planned else []
+    failures += [Failure(f"report:{look.run}", error) for error in errors]
+    if not failures and look.ran == 0:
         print("everything was up to date: nothing ran", file=sys.stderr)
-    status = _show_failures(plan, reporter)
-    if status is None:
-        verdicts = [row.status for row in rows]
-        if "error" in verdicts:
-            return Exit.HARNESS
-        status = Exit.CASE_FAILED if "fail" in verdicts and not plan.choices.dry else Exit.OK
-    return status
+    statuses = [_status(rows, dry=look.choices.dry), *_show_failures(failures)]
+    for error in reporter.errors if reporter else ():
+        print(f"error: {error}", file=sys.stderr)
+        statuses.append(Exit.HARNESS)
+    return max(statuses, key=_WORSE.index)
 
 
-def _show_failures(plan: Plan, reporter: Reporter) -> Exit | None:
-    """Print each failure once; the worst exit status, or None where nothing failed."""
-    statuses = []
-    for failure in plan.graph.failures.values():
+_WORSE = (Exit.OK, Exit.CASE_FAILED, Exit.BUDGET, Exit.USAGE, Exit.HARNESS)
+"""Exit statuses, the worse the later."""
+
+
+def _status(rows: Sequence[Row], *, dry: bool) -> Exit:
+    """The exit status of the verdicts. A dry run grades what nobody worked on: it is to fail."""
+    verdicts = {row.status for row in rows}
+    if "error" in verdicts:
+        return Exit.HARNESS
+    if "not run" in verdicts:
+        return Exit.BUDGET
+    return Exit.CASE_FAILED if "fail" in verdicts and not dry else Exit.OK
+
+
+def _show_failures(failures: Sequence[Failure]) -> list[Exit]:
+    """Print each failure once, those of the budget as one; their exit statuses."""
+    if not failures:
+        return []
+    from evalkit.diagnostics.show import show_error
+    from evalkit.execute.budget import BudgetReached
+
+    statuses, broke = [], False
+    for failure in failures:
+        if isinstance(failure.error, BudgetReached):
+            if broke:
+                continue
+            broke = True
         print(file=sys.stderr)
         if failure.error is not None:
             show_error(failure.error)
@@ -181,7 +233,4 @@ def _show_failures(plan: Plan, reporter: Reporter) -> Exit | None:
             print(f"this is a bug in evalkit (in {failure.task}); please report it with these lines:\n{failure.bug}",
                   file=sys.stderr)
             statuses.append(Exit.HARNESS)
-    for error in reporter.errors:
-        print(f"error: {error}", file=sys.stderr)
-        statuses.append(Exit.HARNESS)
-    return max(statuses) if statuses else None
+    return statuses

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,9 @@ from doit import doit_cmd
 from doit.cmd_base import DodoTaskLoader
 from doit.task import Task
 
-from evalkit.dag.plan import Plan
-from evalkit.dag.progress import Progress
-from evalkit.dag.selection import cases_meant, expand
-from evalkit.diagnostics.show import show_error
+from evalkit.dag.invocation import Invocation
+from evalkit.dag.lock import alone
+from evalkit.dag.selection import expand
 from evalkit.diagnostics.streams import settle_streams
 from evalkit.errors import EvalkitError
 
@@ -27,41 +27,80 @@ __all__ = ["Loader"]
 
 
 class Loader(DodoTaskLoader):  # type: ignore[misc]
-    """Loads dodo.py and the cases."""
+    """Loads dodo.py and the cases.
+
+    asked: the names on the command line, expanded. quick: whether cases may be settled in one look, or every task is
+    to be looked at. resources: what is held until the command ends.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         settle_streams()
-        self.progress = Progress()
-        self.plan: Plan | None = None
+        self.invocation: Invocation | None = None
+        self.asked: list[str] = []
+        self.quick = True
+        self.resources = ExitStack()
 
     def load_tasks(self, cmd: Any, pos_args: list[str]) -> list[Task]:
-        """All tasks that the command line can mean. Raises SystemExit(2) for a mistake of the person's."""
-        if not cmd.execute_tasks:
-            signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `doit list | head` ends as other programs do
-            cmd.sel_tasks = cmd.sel_tasks or []  # `doit forget` without a name has nothing to go through
+        """All tasks that the command line can mean. Raises SystemExit for a mistake of the person's."""
         own: list[Task] = [] if self.namespace is None or not _has_creators(self.namespace) else \
             super().load_tasks(cmd, pos_args)
         try:
-            plan = self.plan = Plan(Path.cwd(), os.environ, doit_cmd._CMDLINE_VARS or {}, self.progress)
-            suites = {name: [case.name for case in plan.project.cases_of(name)] for name in plan.project.suites}
-            own_names = {name for task in own for name in (task.name, *task.targets)}
-            cases = {name: case.name for case in plan.project.all_units() for name in (case.name, case.unit)}
-            top = [*(f"case:{name}" for name in cases), *(f"suite:{name}" for name in suites), "all", *own_names]
-            # A mistyped case is told before anything else that may be wrong with running it.
-            expand([name for name in pos_args if "*" not in name and _names_a_case(name)], top)
-            meant = cases_meant([name for name in pos_args if name not in own_names], cases, suites)
-            plan.graph.tell_groups = not cmd.execute_tasks
-            plan.build(meant if pos_args else None, named={name.removeprefix("case:") for name in pos_args},
-                       strict=bool(pos_args) and cmd.execute_tasks)
-            plan.report([])
-            tasks = [*own, *plan.graph.tasks.values()]
-            pos_args[:] = expand(pos_args, [task.name for task in tasks],
-                                 [target for task in tasks for target in task.targets])
-            return tasks
+            if not cmd.execute_tasks:
+                signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `doit list | head` ends as other programs do
+                cmd.sel_tasks = cmd.sel_tasks or []  # `doit forget` without a name has nothing to go through
+            look = self.invocation = Invocation(Path.cwd(), os.environ, doit_cmd._CMDLINE_VARS or {})
+            own_names = [name for task in own for name in (task.name, *task.targets)]
+            self._check_names(look, pos_args, own_names)
+            if cmd.execute_tasks and pos_args:
+                if self.resources.enter_context(alone(look.root / ".evalkit")):
+                    look.look()  # somebody may have changed the cases meanwhile
+                    self._check_names(look, pos_args, own_names)
+                return self._for_run(cmd, look, pos_args, own, own_names)
+            return [] if cmd.execute_tasks else self._for_looking(look, pos_args, own, own_names)
         except EvalkitError as error:
+            from evalkit.diagnostics.show import show_error
+
             show_error(error)
             raise SystemExit(int(error.exit_status)) from None
+
+    # ---- running ----
+    def _for_run(self, cmd: Any, look: Invocation, names: list[str], own: list[Task],
+                 own_names: Sequence[str]) -> list[Task]:
+        """The tasks of what is not settled. `names` becomes the selection among them."""
+        outer = [name for name in names if name in own_names or _names_a_case(name)]
+        inner = [name for name in names if name not in outer]
+        flat = look.flat(expand(outer, [*look.top(), *own_names]))
+        cases = [name for name in flat if name not in own_names]
+        quick = self.quick and not (look.choices.fresh or look.choices.why or _lean_on(own, own_names))
+        stale = look.settle(cases, cmd.dep_manager.backend) if quick else cases
+        tasks = list(own)
+        if stale or inner or len(cases) < len(flat):
+            plan = look.plan
+            if stale or inner:
+                plan.build(look.meant([*stale, *inner]), named={name.removeprefix("case:") for name in names},
+                           strict=True, whole=not look.rows)
+            plan.add_report()
+            tasks += plan.graph.tasks.values()
+            inner = expand(inner, [task.name for task in tasks], [target for task in tasks for target in task.targets])
+        self.asked = list(dict.fromkeys([*flat, *inner]))
+        names[:] = [name for name in self.asked if name not in look.rows]
+        return tasks
+
+    def _for_looking(self, look: Invocation, names: list[str], own: list[Task], own_names: Sequence[str]) -> list[Task]:
+        """All tasks that the names can mean, for commands that run nothing."""
+        plan = look.plan
+        plan.graph.tell_groups = True
+        plan.build(look.meant([name for name in names if name not in own_names]) if names else None,
+                   named={name.removeprefix("case:") for name in names}, strict=False)
+        plan.add_report()
+        tasks = [*own, *plan.graph.tasks.values()]
+        names[:] = expand(names, [task.name for task in tasks], [target for task in tasks for target in task.targets])
+        return tasks
+
+    def _check_names(self, look: Invocation, names: Sequence[str], own_names: Sequence[str]) -> None:
+        """A mistyped case is told before anything else that may be wrong with running it. Raises UserError."""
+        expand([name for name in names if "*" not in name and _names_a_case(name)], [*look.top(), *own_names])
 
 
 def _has_creators(namespace: Mapping[str, Any]) -> bool:
@@ -72,3 +111,8 @@ def _names_a_case(name: str) -> bool:
     """Whether a name is that of a case or a suite, or tries to be: inner tasks have another kind before the colon."""
     kind, colon, _ = name.partition(":")
     return (not colon and "/" not in name) or kind in ("case", "suite")
+
+
+def _lean_on(own: Sequence[Task], own_names: Sequence[str]) -> bool:
+    """Whether tasks of dodo.py's own need others than such: then those must be there, settled or not."""
+    return any(name not in own_names for task in own for name in (*task.task_dep, *task.wild_dep, *task.setup_tasks))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from evalkit.analysis.model import Case, Judge, ModelChoice
 from evalkit.analysis.project import Project, load_project
+from evalkit.dag.logs import log_file
 from evalkit.dag.progress import Progress
 from evalkit.dag.samples import Samples
-from evalkit.dag.tasks import Graph, JudgeChoice, name_of
+from evalkit.dag.summing_up import summary_places, told
+from evalkit.dag.tasks import Graph, JudgeChoice
 from evalkit.diagnostics import did_you_mean
 from evalkit.errors import UserError
 from evalkit.execute.agents import Agents
@@ -19,7 +23,7 @@ from evalkit.execute.provider import Endpoint, find_endpoint, missing_key
 from evalkit.execute.session import Session
 from evalkit.plan.choices import Choices, models_of, read_choices
 from evalkit.plan.trials import Subject, Trial
-from evalkit.report.summary import report_inputs, write_report
+from evalkit.report.update import report_changes, update_report
 
 __all__ = ["PROOF", "Plan"]
 
@@ -46,21 +50,19 @@ class Plan:
         self.session = Session(places, environ, progress.say, progress.tick, budget=Budget(self.choices.budget),
                                keep_workspaces=self.choices.keep_workspaces, cases=self.choices.cases)
         progress.clean = self.session.redactor.text
-        progress.logs = self._log_of
+        progress.logs = partial(log_file, places.results)
         self.agents = Agents(self.endpoint, self.choices.claude)
         judge = JudgeChoice(self._judge_model, self._judge_state(), self.choices.judge == "on", self.endpoint)
         samples = Samples(places.state, self.session.store, fresh=self.choices.fresh)
         self.graph = Graph(self.session, self.agents, judge, samples)
 
-    def _log_of(self, task: str) -> Path | None:
-        """The log of a trial's task: `logs/agent.log`, for a check `logs/<its id>.log`."""
-        kind, _, rest = task.partition(":")
-        trial, _, check = rest.partition(":")
-        if kind not in ("workspace", "agent", "grade", "judge"):
-            return None
-        return self.session.places.results / trial / "logs" / f"{check or kind}.log"
-
     # ---- choices -> subjects and trials ----
+    @property
+    def program(self) -> Path | None:
+        """The Claude Code that was chosen instead of the pinned one."""
+        chosen = self.choices.claude
+        return Path(shutil.which(chosen) or chosen).absolute() if chosen else None
+
     @property
     def run(self) -> str:
         return "dry" if self.choices.dry else self.choices.run
@@ -154,16 +156,16 @@ class Plan:
                 raise UserError(f"no case has the {what} `{chosen}`",
                                 hint=did_you_mean(chosen, known) or f"no case that is selected has {what}s")
 
-    def build(self, meant: Sequence[str] | None, *, named: Collection[str], strict: bool) -> None:
+    def build(self, meant: Sequence[str] | None, *, named: Collection[str], strict: bool, whole: bool = True) -> None:
         """Make the tasks of the cases meant (None: all).
 
         A unit that nobody can run now is left out; if strict, and it is named (or, where no unit of its case is named,
-        chosen), that is an error.
+        chosen), that is an error. whole: these are all that is selected, so a track that none of them has is a mistake.
         """
         built = []
         names = self.project.units if meant is None else [name for name in self.project.units if name in set(meant)]
         cases = {name: self.project.units[name] for name in names}
-        if strict:
+        if strict and whole:
             self._check_names(cases.values())
         for name, units in cases.items():
             chosen = [unit.unit for unit in self.meant(units)]
@@ -188,13 +190,17 @@ class Plan:
     def _suite_of(self, case: str) -> str:
         return self.project.units[case][0].suite.name
 
-    def report(self, trials: Sequence[Trial], run: str | None = None) -> str:
-        """Add the task that sums up a run, after the results of these trials; its name."""
-        run = run or self.run
-        folder = self.session.places.results / run
-        return self.graph.add_report(run, lambda: write_report(folder, run),
-                                     now=lambda: report_inputs(folder),
-                                     after=[name_of("result", trial) for trial in trials])
+    def add_report(self) -> None:
+        """The task that sums up the run from all results there are. (A run does that itself, with what it knows.)"""
+        folder, cache = summary_places(self.session.root, self.run)
+
+        def make() -> None:
+            for error in update_report(folder, cache, full=True).errors:
+                raise error
+
+        self.graph.add(f"report:{self.run}", make, now=lambda: {"run": self.run}, after=(), part_of="report",
+                       lacks=lambda _: told(report_changes(folder, cache)), targets=[folder / "summary.json"],
+                       doc=f"the summary of the run `{self.run}`")
 
     def build_proof(self, names: Iterable[str]) -> None:
         """Make the tasks that prove cases: the reference answer, nothing, and every wrong answer, without a judge."""

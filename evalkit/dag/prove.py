@@ -16,6 +16,7 @@ from evalkit.dag.engine import open_state, pools_of, run_tasks
 from evalkit.dag.lock import alone
 from evalkit.dag.plan import PROOF, Plan
 from evalkit.dag.progress import Progress
+from evalkit.dag.summing_up import sum_up
 from evalkit.report.result import TrialResult
 
 __all__ = ["Proof", "prove"]
@@ -43,11 +44,13 @@ def prove(root: Path, environ: Mapping[str, str], cases: Sequence[str] | None, p
     plan.build_proof(names)
     trials = [tasks.trial for of_unit in plan.graph.trials.values() for tasks in of_unit]
     with alone(plan.session.places.state):
-        selected = [*(f"case:{name}" for name in names), plan.report(trials, PROOF)]
         progress.units([trial.id for trial in trials])
         try:
-            run_tasks(plan.session, list(plan.graph.tasks.values()), selected, open_state(plan.session), progress,
-                      pools_of(plan.choices))
+            run_tasks(plan.session, list(plan.graph.tasks.values()), [f"case:{name}" for name in names],
+                      open_state(plan.session), progress, pools_of(plan.choices))
+            rows = [row for of_unit in plan.graph.trials.values() for tasks in of_unit if (row := tasks.row())]
+            for error in sum_up(root, PROOF, rows, progress):
+                raise error
         finally:
             progress.close()
     return [_proof(plan, unit) for name in names for unit in plan.project.units[name]]

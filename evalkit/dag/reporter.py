@@ -14,7 +14,8 @@ __all__ = ["Reporter"]
 class Reporter:
     """Tells `Progress` of tasks; up-to-date tasks are silent. Several tasks may be at work at once.
 
-    executed: the tasks that did their work. errors: what doit or one of the person's own tasks has to say.
+    executed: the tasks that did their work. errors: what doit or one of the person's own tasks has to say. ignored: the
+    tasks that are left out because a person said so.
     """
 
     desc = "evalkit's: a line a task, with its time and why it ran"
@@ -23,6 +24,7 @@ class Reporter:
         self.progress = progress
         self.executed: list[str] = []
         self.errors: list[str] = []
+        self.ignored: list[str] = []
 
     def initialize(self, tasks: Any, selected_tasks: Any) -> None:
         """doit's call before anything runs."""
@@ -59,6 +61,7 @@ class Reporter:
             self.progress.settled(task.name, _outcome(task))
 
     def skip_ignore(self, task: Any) -> None:
+        self.ignored.append(task.name)
         self.progress.note(f"{task.name}: ignored, as `doit ignore` said")
 
     def cleanup_error(self, exception: Any) -> None:

@@ -1,9 +1,10 @@
 """doit's runner with pools: what waits for models or commands works in threads, everything else in the main thread.
 
-A task's `meta["pool"]` names its pool; a pool has so many places (ninja's idea). A task without one is quick and runs
-inline. The main thread alone asks doit's dispatcher, checks what is up to date, and writes the state: of each task at
-once when it has finished, so that a kill loses what is in flight and nothing else. A thread only works, and puts its
-outcome into a queue. (doit's own thread runner swaps sys.stdout around every action, and writes state when all is over.)
+A task's `meta["pool"]` tells its pool when it is about to run; a pool has so many places (ninja's idea). A task without
+one, or which has next to nothing to do this time, is quick and runs inline. The main thread alone asks doit's
+dispatcher, checks what is up to date, and writes the state: of each task at once when it has finished, so that a kill
+loses what is in flight and nothing else. A thread only works, and puts its outcome into a queue. (doit's own thread
+runner swaps sys.stdout around every action, and writes state when all is over.)
 
 Interrupted (Ctrl-C, or a request to end): children are ended, nothing new starts, and what finishes within a moment is
 still recorded. Where the state cannot be written (a full disk), what runs may finish, since the store may have room
@@ -16,7 +17,7 @@ import contextlib
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -43,14 +44,16 @@ class _Pool:
 
 
 class PoolRunner(Runner):  # type: ignore[misc]
-    """Runs what the dispatcher gives; `pools`: places by the pool's name."""
+    """Runs what the dispatcher gives; `pools`: places by the pool's name. at_end: see engine.run_tasks."""
 
-    def __init__(self, state: Any, reporter: Reporter, pools: Mapping[str, int], *, always: bool = False,
+    def __init__(self, state: Any, reporter: Reporter, pools: Mapping[str, int], *,
+                 at_end: Callable[[Reporter], None] = lambda _: None, always: bool = False,
                  stream: Stream | None = None) -> None:
         super().__init__(state, reporter, True, always, stream or Stream(0))
         self._pools = {name: _Pool(places) for name, places in pools.items()}
-        self._finished: SimpleQueue[tuple[Any, Any]] = SimpleQueue()
+        self._finished: SimpleQueue[tuple[Any, str, Any]] = SimpleQueue()
         self._at_work = 0
+        self._at_end = at_end
         self._broken: DatabaseException | None = None
 
     # ---- doit's own steps, changed ----
@@ -75,6 +78,7 @@ class PoolRunner(Runner):  # type: ignore[misc]
             raise
         if self._broken is not None:
             raise self._broken
+        self._at_end(self.reporter)
 
     def _dispatch(self, dispatcher: Any) -> None:
         node = None
@@ -89,12 +93,12 @@ class PoolRunner(Runner):  # type: ignore[misc]
                 node = self._collect(dispatcher)
                 continue
             if self.select_task(node, dispatcher.tasks):
-                pool = self._pools.get((node.task.meta or {}).get("pool", ""))
-                if pool is None:
+                name = (node.task.meta or {}).get("pool", _inline)()
+                if name is None:
                     self._settle(node, self.execute_task(node.task))
                 else:
-                    pool.waiting.append(node)
-                    self._start(pool)
+                    self._pools[name].waiting.append((node, name))
+                    self._start(self._pools[name])
                     node = None
             self._collect_finished(dispatcher)
         while self._at_work:  # whatever waits for them is told by the dispatcher, so here nothing does
@@ -103,14 +107,14 @@ class PoolRunner(Runner):  # type: ignore[misc]
     # ---- pools ----
     def _start(self, pool: _Pool) -> None:
         while pool.waiting and pool.at_work < pool.places and self._broken is None:
-            node = pool.waiting.popleft()
+            node, name = pool.waiting.popleft()
             pool.at_work += 1
             self._at_work += 1
             self.reporter.execute_task(node.task)
             # A daemon: a thread that hangs, whatever in, must not keep the process from ending.
-            threading.Thread(target=self._work, args=(node,), name=node.task.name, daemon=True).start()
+            threading.Thread(target=self._work, args=(node, name), name=node.task.name, daemon=True).start()
 
-    def _work(self, node: Any) -> None:
+    def _work(self, node: Any, pool: str) -> None:
         failed: Any = None
         try:
             with self.reporter.progress.at_work(node.task.name):
@@ -118,26 +122,26 @@ class PoolRunner(Runner):  # type: ignore[misc]
         except BaseException as error:  # noqa: BLE001 - a thread must not end without a word
             failed = TaskError(f"{node.task.name} could not be run", error)
         finally:
-            self._finished.put((node, failed))
+            self._finished.put((node, pool, failed))
 
     def _collect(self, dispatcher: Any) -> Any:
         """Wait for a task that is at work, and settle it; its node."""
-        node, failed = self._finished.get()
-        self._take(node, failed)
+        node, pool, failed = self._finished.get()
+        self._take(node, pool, failed)
         return node
 
     def _collect_finished(self, dispatcher: Any) -> None:
         """Settle what has finished meanwhile, and tell the dispatcher of it."""
         while True:
             try:
-                node, failed = self._finished.get_nowait()
+                node, pool, failed = self._finished.get_nowait()
             except Empty:
                 return
-            self._take(node, failed)
+            self._take(node, pool, failed)
             dispatcher._update_waiting(node)
 
-    def _take(self, node: Any, failed: Any) -> None:
-        pool = self._pools[node.task.meta["pool"]]
+    def _take(self, node: Any, name: str, failed: Any) -> None:
+        pool = self._pools[name]
         pool.at_work -= 1
         self._at_work -= 1
         self._settle(node, failed)
@@ -155,7 +159,7 @@ class PoolRunner(Runner):  # type: ignore[misc]
         until = time.monotonic() + _LAST_MOMENT
         while self._at_work and (left := until - time.monotonic()) > 0:
             try:
-                node, failed = self._finished.get(timeout=left)
+                node, _, failed = self._finished.get(timeout=left)
             except Empty:
                 return
             self._at_work -= 1
@@ -168,3 +172,7 @@ class PoolRunner(Runner):  # type: ignore[misc]
         self.reporter.execute_task(task)
         with self.reporter.progress.at_work(task.name):
             return task.execute(self.stream)
+
+
+def _inline() -> None:
+    """The pool of a task that has none."""

@@ -11,7 +11,7 @@ never False: a failing grade is data. The tasks of a trial are made by trial_tas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +21,9 @@ from doit.exceptions import TaskError, TaskFailed
 from doit.task import Task
 
 from evalkit.analysis.model import Case, Judge, Setup, Toolchain
+from evalkit.dag.failure import Failure
 from evalkit.dag.samples import Samples
-from evalkit.dag.uptodate import GroupUpToDate, UpToDate
+from evalkit.dag.uptodate import GONE, GroupUpToDate, UpToDate
 from evalkit.digest import digest
 from evalkit.errors import EvalkitError
 from evalkit.execute.agents import Agents
@@ -35,7 +36,7 @@ from evalkit.plan.trials import Trial
 if TYPE_CHECKING:
     from evalkit.dag.trial_tasks import TrialTasks
 
-__all__ = ["Failure", "Graph", "JudgeChoice", "name_of"]
+__all__ = ["Graph", "JudgeChoice", "name_of"]
 
 
 @define
@@ -52,18 +53,6 @@ class JudgeChoice:
     endpoint: Any
 
 
-@define
-class Failure:
-    """A task that could not do its work: no verdict on the agent."""
-
-    task: str
-    error: EvalkitError | None
-    bug: str = ""
-
-    def __str__(self) -> str:
-        return str(self.error) if self.error is not None else self.bug
-
-
 def name_of(kind: str, trial: Trial, check: str = "") -> str:
     """A task's name."""
     return f"{kind}:{trial.id}:{check}" if check else f"{kind}:{trial.id}"
@@ -73,8 +62,8 @@ def name_of(kind: str, trial: Trial, check: str = "") -> str:
 class Graph:
     """Builds the tasks of a selection, and keeps what could not do its work for the table.
 
-    trials: by their units, with their tasks. tell_groups: whether a case's or a suite's status is that of its parts: for listings, not
-    for runs. read: the paths of the project whose contents decided, by unit.
+    trials: by their units, with their tasks. tell_groups: whether a case's or a suite's status is that of its parts:
+    for listings, not for runs.
     """
 
     session: Session
@@ -85,9 +74,9 @@ class Graph:
     tasks: dict[str, Task] = field(factory=dict)
     trials: dict[str, list[TrialTasks]] = field(factory=dict)
     failures: dict[str, Failure] = field(factory=dict)
-    read: dict[str, set[str]] = field(factory=dict)
     _contents: dict[str, str] = field(factory=dict)
     _templates: dict[str, str] = field(factory=dict)
+    _by_result: dict[str, TrialTasks] = field(factory=dict)
     _needed: dict[str, list[Callable[[], bool]]] = field(factory=dict)
 
     # ---- levels ----
@@ -99,6 +88,7 @@ class Graph:
         for unit, trials in units:
             made = self.trials[unit.unit] = [TrialTasks(self, trial, self.agents.of(trial.subject)) for trial in trials]
             results = [tasks.add() for tasks in made]
+            self._by_result |= zip(results, made, strict=True)
             if unit.unit != name:
                 self._group(f"case:{unit.unit}", results, unit.about, part_of=f"case:{name}")
             if unit.unit in meant:
@@ -113,13 +103,6 @@ class Graph:
                 self._group(f"suite:{suite}", [f"case:{name}" for name in cases], about)
                 names += [f"case:{name}" for name in cases]
         self._group("all", names, "every case of every suite")
-
-    def add_report(self, run: str, make: Callable[[], dict[str, Any] | None], *, now: Callable[[], Inputs],
-                   after: Iterable[str] = ()) -> str:
-        """The task that sums up a run."""
-        summary = self.session.places.results / run / "summary.json"
-        return self.add(f"report:{run}", make, now=now, doc=f"the summary of the run `{run}`", targets=[summary],
-                        after=list(after), part_of="report")
 
     def _group(self, name: str, parts: Sequence[str], doc: str, part_of: str | None = None) -> None:
         self.tasks[name] = Task(name, None, task_dep=list(parts), doc=_one_line(doc), has_subtask=True,
@@ -141,9 +124,9 @@ class Graph:
 
     # ---- one task ----
     def add(self, name: str, action: Callable[[], dict[str, Any] | None], *, now: Callable[[], Inputs], doc: str,
-            after: Sequence[str], part_of: str, present: Callable[[Inputs], bool] = lambda _: True,
-            targets: Sequence[Path] = (), pool: str | None = None) -> str:
-        """Add a task. now, present: see UpToDate. pool: where it works; None is for what takes no time."""
+            after: Sequence[str], part_of: str, lacks: Callable[[Inputs], str] = lambda _: "",
+            targets: Sequence[Path] = (), pool: Callable[[], str | None] | None = None) -> str:
+        """Add a task. now, lacks: see UpToDate. pool: where it works; None is for what takes no time."""
 
         def guarded() -> dict[str, Any] | TaskFailed | TaskError | None:
             try:
@@ -159,18 +142,17 @@ class Graph:
                 return TaskError("a bug in evalkit", report=False)
 
         self.tasks[name] = Task(
-            name, [guarded], task_dep=list(dict.fromkeys(after)), uptodate=[UpToDate(now, present)],
+            name, [guarded], task_dep=list(dict.fromkeys(after)), uptodate=[UpToDate(now, lacks)],
             targets=[str(path) for path in targets], clean=True, subtask_of=part_of, doc=_one_line(doc),
             verbosity=0, io={"capture": False}, meta={"pool": pool} if pool else None)
         return name
 
     # ---- what is read ----
-    def contents_for(self, unit: str) -> Callable[[str], str]:
-        """The digests of files and folders of the project, each looked at once in a run; notes that the unit read it."""
-        noted = self.read.setdefault(unit, set())
+    def contents_for(self, read: set[str]) -> Callable[[str], str]:
+        """The digests of the project's files and folders, each looked at once in a run; in `read` is noted which."""
 
         def contents(path: str) -> str:
-            noted.add(path)
+            read.add(path)
             found = self._contents.get(path)
             if found is None:
                 found = self._contents[path] = self.session.contents(path)
@@ -191,8 +173,9 @@ class Graph:
         session, cache_folder = self.session, self.session.places.cache
         return self.add(
             name, lambda: {"versions": install(cache_folder, toolchain, session.environ, session.say).versions},
-            now=lambda: toolchain_inputs(toolchain), present=lambda _: self.installed(toolchain) is not None,
-            doc=f"installs {', '.join((*toolchain.npm, *toolchain.pip))}", after=(), part_of="toolchain", pool="build")
+            now=lambda: toolchain_inputs(toolchain), lacks=lambda _: "" if self.installed(toolchain) else GONE,
+            doc=f"installs {', '.join((*toolchain.npm, *toolchain.pip))}", after=(), part_of="toolchain",
+            pool=lambda: "build")
 
     def installed(self, toolchain: Toolchain) -> Any:
         """The toolchain on this machine, or None."""
@@ -201,7 +184,7 @@ class Graph:
     def toolchains(self, setup: Setup) -> list[str]:
         return [self.toolchain(toolchain) for toolchain in setup.toolchains]
 
-    def template(self, case: Case, needed: Callable[[], bool]) -> str:
+    def template(self, case: Case, contents: Callable[[str], str], needed: Callable[[], bool]) -> str:
         """The task that scaffolds. needed: whether the workspace that asks for it has yet to be made."""
         setup, session = case.setup, self.session
         wanted = digest([setup.scaffold, setup.caches, setup.toolchains])
@@ -210,7 +193,6 @@ class Graph:
         self._needed.setdefault(name, []).append(needed)
         if name in self.tasks:
             return name
-        contents = self.contents_for(case.unit)
         now = cache(lambda: template_inputs(setup, contents))
 
         def missing() -> bool:
@@ -222,14 +204,20 @@ class Graph:
                     make_template(session, setup, inputs=now())
 
         after = self.toolchains(setup) if setup.scaffold.command else []
-        return self.add(name, make, now=now, present=lambda _: not missing(), part_of="template", after=after,
-                        doc="scaffolds the tree that every workspace of the profile starts from", pool="build")
+        return self.add(name, make, now=now, lacks=lambda _: GONE if missing() else "", part_of="template", after=after,
+                        doc="scaffolds the tree that every workspace of the profile starts from",
+                        pool=lambda: "build" if missing() else None)
 
     def waiting(self) -> None:
         """Another process, or another task, makes the same entry."""
         self.session.say("somebody else is making the same: waiting for it")
 
     # ---- what came of it ----
+    def trials_of(self, name: str) -> list[TrialTasks]:
+        """The trials that a task `case:…` or `result:…` is the result of; none for any other."""
+        results = self.tasks[name].task_dep if name.startswith("case:") else [name]
+        return [self._by_result[result] for result in results if result in self._by_result]
+
     def failure(self, trial: Trial) -> Failure | None:
         """Why a trial has no result: the first task on its way that could not do its work."""
         waiting, seen = [name_of("result", trial)], set()

@@ -17,6 +17,7 @@ from attrs import evolve
 from evalkit import __version__
 from evalkit.analysis.model import Check, ExistsSpec, GrepSpec, Judge, SnapshotSpec
 from evalkit.dag.tasks import Graph, name_of
+from evalkit.dag.uptodate import GONE
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
 from evalkit.execute.agents import Agent
@@ -42,13 +43,17 @@ _QUICK = (GrepSpec, ExistsSpec, SnapshotSpec)
 
 
 class TrialTasks:
-    """Makes the tasks of a trial, and holds what they share: the trial's inputs, its agent run, its final tree."""
+    """Makes the tasks of a trial, and holds what they share: the trial's inputs, its agent run, its final tree.
+
+    read: the paths of the project whose contents are inputs of its tasks.
+    """
 
     def __init__(self, graph: Graph, trial: Trial, agent: Agent) -> None:
         self.graph = graph
         self.session = graph.session
         self.agent = agent
-        self.contents = graph.contents_for(trial.case.unit)
+        self.read: set[str] = set()
+        self.contents = graph.contents_for(self.read)
         self.samples = graph.samples
         self.trial = graph.samples.current(trial, self.contents)
         self.case = trial.case
@@ -105,12 +110,13 @@ class TrialTasks:
                 if missing():
                     make_workspace(self.session, self.setup, inputs=self.workspace)
 
-        after = [graph.template(self.case, missing)]
+        after = [graph.template(self.case, self.contents, missing)]
         if any(skill.command for skill in self.setup.skills):
             after += graph.toolchains(self.setup)
-        return graph.add(self._name("workspace"), make, now=lambda: self.workspace, present=lambda _: not missing(),
-                         after=after, doc="the template with the starter and the skills", part_of="workspace",
-                         pool="build")
+        return graph.add(self._name("workspace"), make, now=lambda: self.workspace, after=after,
+                         lacks=lambda _: GONE if missing() else "", part_of="workspace",
+                         doc="the template with the starter and the skills",
+                         pool=lambda: "build" if missing() else None)
 
     def _add_agent(self, workspace: str) -> str:
         graph, agent, session = self.graph, self.agent, self.session
@@ -126,10 +132,15 @@ class TrialTasks:
             after.append(graph.toolchain(agent.toolchain))
         if agent.traits.builds:
             after += graph.toolchains(self.setup)
-        # One that builds with real tools takes the place of a build; others wait for models.
-        pool = "build" if agent.traits.builds and self.setup.prewarm else "agent"
+
+        def pool() -> str | None:
+            """One that builds with real tools takes the place of a build; others wait for models."""
+            if not agent.traits.sampled or graph.kept("agent", self.key):
+                return None
+            return "build" if agent.traits.builds and self.setup.prewarm else "agent"
+
         return graph.add(self._name("agent"), work, now=lambda: self.inputs, after=after, pool=pool,
-                         present=lambda _: graph.kept("agent", self.key),
+                         lacks=lambda _: "" if graph.kept("agent", self.key) else GONE,
                          doc=f"{self.trial.subject.shown} at work", part_of="agent")
 
     def _add_grade(self, check: Check, after: str) -> str:
@@ -146,9 +157,10 @@ class TrialTasks:
             return self._keep(place, grade_check(self.case, check, self._tree, now(), self.trial.lane))
 
         return self.graph.add(self._name("grade", check.id), work, now=now, targets=[place],
-                              present=lambda _: _sound(place), after=[after, *self.graph.toolchains(self.setup)],
-                              doc=check.description or check.kind, part_of=self._name("result"),
-                              pool=None if isinstance(check.spec, _QUICK) else "build")
+                              lacks=lambda _: "" if _sound(place) else GONE,
+                              after=[after, *self.graph.toolchains(self.setup)], doc=check.description or check.kind,
+                              part_of=self._name("result"),
+                              pool=None if isinstance(check.spec, _QUICK) else lambda: "build")
 
     def _add_judge(self, judge: Judge, after: str) -> str:
         choice = self.graph.judge
@@ -171,8 +183,8 @@ class TrialTasks:
                                                      model=model, endpoint=choice.endpoint))
 
         return self.graph.add(self._name("judge", judge.id), work, now=now, targets=[place], after=[after],
-                              present=lambda _: _sound(place), doc=judge.title or "judge",
-                              part_of=self._name("result"), pool="judge" if state == "on" else None)
+                              lacks=lambda _: "" if _sound(place) else GONE, doc=judge.title or "judge",
+                              part_of=self._name("result"), pool=lambda: "judge" if state == "on" else None)
 
     def _keep(self, place: Path, grade: Grade) -> dict[str, Any]:
         write_record(place, grade, sync=False)
@@ -219,10 +231,10 @@ class TrialTasks:
             self._result = result
             return {"status": "", "verdict": result.status}
 
-        def present(_: Inputs) -> bool:
-            return _sound(place) and all(target.is_file() for _, target in self._copies())
+        def lacks(_: Inputs) -> str:
+            return "" if _sound(place) and all(target.is_file() for _, target in self._copies()) else GONE
 
-        return self.graph.add(self._name("result"), work, now=now, present=present, targets=[place], after=after,
+        return self.graph.add(self._name("result"), work, now=now, lacks=lacks, targets=[place], after=after,
                               doc=f"{self.case.name} by {self.trial.subject.shown}", part_of="result")
 
     _result: TrialResult | None = None
@@ -244,6 +256,9 @@ class TrialTasks:
     def made(self) -> Iterator[Path]:
         """All files that came of its tasks and have to be there."""
         yield self.session.store.path("agent", self.key)
+        for toolchain in (*self.setup.toolchains, *([self.agent.toolchain] if self.agent.toolchain else ())):
+            if (installed := self.graph.installed(toolchain)) is not None:
+                yield from (installed.folder, installed.folder / "installed.json")
         yield self.folder / "result.json"
         yield from self._places()
         for _, target in self._copies():

@@ -12,19 +12,21 @@ from doit.dependency import UptodateCalculator
 from evalkit.errors import EvalkitError
 from evalkit.plan.keys import Inputs, changes
 
-__all__ = ["GroupUpToDate", "UpToDate"]
+__all__ = ["GONE", "GroupUpToDate", "UpToDate"]
+
+GONE = "its outcome is gone"
 
 
 @define
 class UpToDate:
     """A callable for doit's `uptodate`; `str()` of it gives the reason, which `doit info` shows.
 
-    now: the inputs as they are. present: whether the outcome of these inputs is still there.
+    now: the inputs as they are. lacks: why the outcome of these inputs is not there (any more), "" where it is.
     Inputs are taken when the task is checked, before it runs: an edit during the run is a change the next time.
     """
 
     now: Callable[[], Inputs]
-    present: Callable[[Inputs], bool] = field(default=lambda _: True)
+    lacks: Callable[[Inputs], str] = field(default=lambda _: "")
     reason: str = ""
 
     __signature__: ClassVar = inspect.Signature([
@@ -44,10 +46,8 @@ class UpToDate:
             self.reason = changes(before, inputs)
         elif values.get("status") == "error":
             self.reason = "it ended in an error last time"
-        elif not self.present(inputs):
-            self.reason = "its outcome is gone"
         else:
-            self.reason = ""
+            self.reason = self.lacks(inputs)
         return not self.reason
 
     def __str__(self) -> str:

@@ -117,7 +117,8 @@ class Choices:
     """What a person chose for a run. None: not chosen, the case decides."""
 
     agent: str = _choice("auto", _agent, "who is measured: auto, claude, oracle, nop, wrong:NAME")
-    model: tuple[str, ...] | None = _choice(None, _list, "the agent's model (a gateway slug); a comma list measures each")
+    model: tuple[str, ...] | None = _choice(
+        None, _list, "the agent's model (a gateway slug); of a comma list each is measured")
     judge: str = _choice("auto", _one_of("auto", "on", "off"), "auto judges where a key is set; on requires one")
     judge_model: str | None = _choice(None, _word, "the judge's model (a gateway slug)")
     trials: int | None = _choice(None, _positive, "independent samples of each unit (default: the case's, else 1)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from evalkit.dag.uptodate import UpToDate
+from evalkit.dag.uptodate import GONE, UpToDate
 from evalkit.errors import HarnessError
 
 
@@ -33,7 +33,7 @@ def test_the_reason_names_what_changed() -> None:
 def test_a_missing_outcome_and_an_earlier_error_run_again() -> None:
     """Equal inputs are not enough."""
     values: dict[str, Any] = {"inputs": {"a": "1"}}
-    assert (False, "its outcome is gone") == ask(UpToDate(lambda: {"a": "1"}, lambda _: False), values)[:2]
+    assert (False, "its outcome is gone") == ask(UpToDate(lambda: {"a": "1"}, lambda _: GONE), values)[:2]
     assert (False, "it ended in an error last time") == ask(
         UpToDate(lambda: {"a": "1"}), {**values, "status": "error"})[:2]
 

@@ -1,0 +1,157 @@
+"""What a command line asks for: names -> cases that are settled, and tasks for the rest.
+
+A run first looks whether the cases that it names are settled as a whole (settled.py); only what is not is loaded,
+planned and made into tasks. So a run that has nothing to do, or little, costs little, however many cases there are.
+This module imports nothing that only the rest needs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attrs import asdict
+
+from evalkit.analysis.index import Index, load_index
+from evalkit.dag.selection import cases_meant
+from evalkit.dag.settled import Settled, UpToDateTask, context_of
+from evalkit.plan.choices import read_choices
+from evalkit.report.row import Row
+
+if TYPE_CHECKING:
+    from evalkit.analysis.project import Project
+    from evalkit.dag.plan import Plan
+    from evalkit.dag.progress import Progress
+    from evalkit.dag.trial_tasks import TrialTasks
+
+__all__ = ["Invocation"]
+
+_HOW = frozenset({"jobs", "agents", "budget", "retries", "why", "progress", "keep_workspaces", "fresh", "case",
+                  "check"})
+"""Choices of how to run, not of what: no matter for what has settled."""
+
+
+class Invocation:
+    """A command in a project: its choices, the names there are, and what a selection of them comes to.
+
+    cases: the names of cases and of their units, with the names of their cases. rows: of the tasks `case:…` that are
+    settled. summed_up: whether the run's summary is settled too.
+    """
+
+    def __init__(self, root: Path, environ: Mapping[str, str], command_line: Mapping[str, str]) -> None:
+        self.root = root
+        self.environ = environ
+        self.rows: dict[str, list[Row]] = {}
+        self.summed_up = False
+        self.choices = read_choices(command_line, environ, root)
+        self._command_line = command_line
+        self.look()
+
+    def look(self) -> None:
+        """Look at the project: which cases there are. Raises CaseErrors where there are mistakes in them."""
+        self.started = time.time_ns()
+        self._plan: Plan | None = None
+        self._project: Project | None = None
+        self._settled: Settled | None = None
+        index = load_index(self.root, self.choices.cases)
+        if index is None:
+            from evalkit.analysis.project import load_project
+
+            self._project = load_project(self.root, self.choices.cases)
+            index = self._project.index
+        self.index: Index = index
+        self.cases = {name: head.name for head in index.cases.values() for name in (head.name, *head.units)}
+
+    @property
+    def project(self) -> Project:
+        if self._project is None:
+            from evalkit.analysis.project import load_project
+
+            self._project = load_project(self.root, self.choices.cases, index=self.index)
+        return self._project
+
+    @property
+    def run(self) -> str:
+        return "dry" if self.choices.dry else self.choices.run
+
+    @property
+    def plan(self) -> Plan:
+        """What is not settled. Making it imports all that runs cases."""
+        if self._plan is None:
+            from evalkit.dag.plan import Plan
+
+            self._plan = Plan(self.root, self.environ, self._command_line, self.progress, choices=self.choices,
+                              project=self.project)
+        return self._plan
+
+    @cached_property
+    def progress(self) -> Progress:
+        """Whom tasks tell what they do."""
+        from evalkit.dag.progress import Progress
+
+        progress = Progress()
+        if self.choices.progress == "plain":
+            progress.plainly()
+        return progress
+
+    @property
+    def planned(self) -> Plan | None:
+        """The plan, where one was needed."""
+        return self._plan
+
+    @property
+    def ran(self) -> int:
+        """How many tasks ran."""
+        return self.progress.ran if "progress" in self.__dict__ else 0
+
+    # ---- names ----
+    def top(self) -> list[str]:
+        """The names of what people ask for."""
+        return [*(f"case:{name}" for name in self.cases), *(f"suite:{name}" for name in self.index.suites), "all"]
+
+    def meant(self, names: Sequence[str]) -> list[str] | None:
+        """The cases whose tasks these names can mean; None for all."""
+        return cases_meant(names, self.cases, {name: list(suite.cases) for name, suite in self.index.suites.items()})
+
+    def flat(self, names: Iterable[str]) -> list[str]:
+        """The names, with suites and `all` as the cases that they are made of; each once."""
+        found: dict[str, None] = {}
+        for name in names:
+            if name == "all":
+                found |= dict.fromkeys([f"case:{case}" for case in self.index.cases])
+            elif name.startswith("suite:"):
+                found |= dict.fromkeys([f"case:{case}" for case in self.index.suites[name[6:]].cases])
+            else:
+                found[name] = None
+        return list(found)
+
+    # ---- what is settled ----
+    def settle(self, names: Sequence[str], state: Any) -> list[str]:
+        """Of tasks `case:…`, those that are not settled. `rows` has the others. state: the state database."""
+        choices = {name: value for name, value in asdict(self.choices, recurse=False).items() if name not in _HOW}
+        self._settled = Settled(self.root, state, context_of(choices, self.environ, self.index.variables), self.started)
+        report = f"report:{self.run}"
+        found = self._settled.find({report: "", **{name: self._fingerprint(name) for name in names}})
+        self.summed_up = found.pop(report, None) is not None
+        self.rows = {name: [Row.from_data(row) for row in rows] for name, rows in found.items()}
+        return [name for name in names if name not in self.rows]
+
+    def _fingerprint(self, name: str) -> str:
+        return self.index.cases[self.cases[name[5:]]].fingerprint
+
+    def keep(self, done: Mapping[str, Sequence[tuple[TrialTasks, Row]]]) -> None:
+        """The tasks `case:…` that are up to date now, with their trials, and the summary: settled from now on."""
+        if self._settled is None:
+            return
+        program = [self._plan.program] if self._plan and self._plan.program else []
+        summary = self.root / "results" / self.run / "summary.json"
+        self._settled.keep([UpToDateTask(f"report:{self.run}", "", [], [summary], []), *(
+            UpToDateTask(name, self._fingerprint(name),
+                         [*program, *(self.root / path for path in dict.fromkeys(
+                             path for tasks, _ in trials for path in sorted(tasks.read)))],
+                         [path for tasks, _ in trials for path in tasks.made()],
+                         [row.to_data() for _, row in trials])
+            for name, trials in done.items())])

@@ -1,0 +1,156 @@
+"""Settles a whole case in one look: what was found up to date, task by task, is up to date while nothing it hung on moved.
+
+When all tasks of `case:NAME` are up to date, a record is kept (in the state database) of what that hung on:
+
+* the fingerprint of the compiled case, and the context: choices, keys that are set, variables that choose models, and
+  evalkit's own code;
+* the stamps (inode, size, times of change) of every file and folder of the project whose contents its tasks read, and
+  of all that came of them: results, grades, entries of the store, installed toolchains;
+* the rows of the table.
+
+While all of this is the same, the case is not even loaded. A stamp cannot be set by anybody; one that could still bear
+a change of the same clock tick is not trusted: then no record is kept, and the next run looks at the tasks again.
+
+This module is what a run that has nothing to do costs: it imports next to nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+__all__ = ["Settled", "UpToDateTask", "context_of"]
+
+_FORMAT = 1
+_TICK = 20_000_000
+"""Nanoseconds: more than the clock of a file system takes to go on."""
+_COARSE = 2_000_000_000
+"""The same where a time has no fraction of a second: there are file systems that count in two seconds."""
+_MOST_FILES = 20_000
+"""Files that a case may hang on and still be settled in one look."""
+_KEYS = ("AI_GATEWAY_API_KEY", "VERCEL_AI_GATEWAY_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY")
+
+
+class UpToDateTask(NamedTuple):
+    """A task that was found up to date. read: files and folders; made: files. rows: JSON types."""
+
+    name: str
+    fingerprint: str
+    read: Iterable[Path]
+    made: Iterable[Path]
+    rows: list[Any]
+
+
+class Settled:
+    """The records of one context.
+
+    state: the state database. started: the clock (time.time_ns) before anything of the project was looked at.
+    """
+
+    def __init__(self, root: Path, state: Any, context: str, started: int) -> None:
+        self._root = str(root) + "/"
+        self._state = state
+        self._context = context
+        self._started = started
+        self._stamps: dict[str, str] = {}
+        self._records: dict[str, Any] = {}
+
+    def find(self, fingerprints: Mapping[str, str]) -> dict[str, list[Any]]:
+        """Of tasks `case:…` with their fingerprints, those that are up to date: the rows of their tables."""
+        found: dict[str, list[Any]] = {}
+        for name, data in self._state.settled(self._context, list(fingerprints)).items():
+            fingerprint, paths, look, rows = orjson.loads(data)
+            if fingerprints.get(name) == fingerprint and self._look(paths.split("\n")) == look:
+                found[name] = rows
+        return found
+
+    def keep(self, found: Iterable[UpToDateTask]) -> None:
+        """Keep records. Nothing is kept of a task that read what has changed since we started."""
+        records = {}
+        self._stamps.clear()  # what came of tasks is new
+        for task in found:
+            inputs = [path for top in task.read for path in self._below(str(top))]
+            paths = [path.removeprefix(self._root) for path in (*inputs, *map(str, task.made))]
+            if len(paths) > _MOST_FILES or any("\n" in path for path in paths) or any(map(self._young, inputs)):
+                continue
+            records[task.name] = orjson.dumps([task.fingerprint, "\n".join(paths), self._look(paths), task.rows])
+        if records:
+            self._state.settle(self._context, records)
+
+    def _look(self, paths: Iterable[str]) -> str:
+        """A digest of the stamps of these paths."""
+        known, root, stamps = self._stamps, self._root, []
+        for path in paths:
+            found = known.get(path)
+            if found is None:
+                found = known[path] = _stamp(path if path.startswith("/") else root + path)
+            stamps.append(found)
+        return hashlib.blake2b("\n".join(stamps).encode(), digest_size=16).hexdigest()
+
+    def _young(self, path: str) -> bool:
+        """Whether the path changed so shortly before we started, or since, that it may have been read before that."""
+        try:
+            found = os.stat(path)  # noqa: PTH116 - of thousands
+        except OSError:
+            return False
+        return any(at > self._started - (_TICK if at % 1_000_000_000 else _COARSE)
+                   for at in (found.st_mtime_ns, found.st_ctime_ns))
+
+    def _below(self, top: str) -> list[str]:
+        """A path and all that is below it. What is not there is a path too: it can come."""
+        found, todo = [top], [top]
+        while todo:
+            try:
+                if not stat.S_ISDIR(os.stat(todo[-1]).st_mode):  # noqa: PTH116
+                    todo.pop()
+                    continue
+                with os.scandir(todo.pop()) as entries:
+                    for entry in entries:
+                        found.append(entry.path)
+                        if entry.is_symlink():  # it may change while what it leads to changes
+                            found.append(os.path.realpath(entry.path))
+                        if entry.is_dir():
+                            todo.append(entry.path)
+            except OSError:
+                continue
+            if len(found) > _MOST_FILES:
+                break
+        return found
+
+
+def _stamp(path: str) -> str:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - of thousands
+    except OSError:
+        return "-"
+    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+
+
+def context_of(choices: Mapping[str, object], environ: Mapping[str, str], variables: Iterable[str]) -> str:
+    """A digest of all that decides on tasks and is in no file of the project. Of keys, only whether they are set."""
+    said: list[object] = [_FORMAT, sorted((name, str(value)) for name, value in choices.items())]
+    said += [[name, bool(environ.get(name, "").strip())] for name in _KEYS]
+    said += [[name, environ.get(name, "")] for name in sorted({*variables, "EVALKIT_CACHE", "EVALKIT_STORE", "HOME",
+                                                               "XDG_CACHE_HOME", "PATH"})]
+    said.append(_own_code())
+    return hashlib.blake2b(orjson.dumps(said), digest_size=16).hexdigest()
+
+
+def _own_code() -> str:
+    """The stamps of evalkit's modules."""
+    state = hashlib.blake2b(digest_size=16)
+    todo = [str(Path(__file__).parents[1])]
+    while todo:
+        with os.scandir(todo.pop()) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                if entry.is_dir() and entry.name != "__pycache__":
+                    todo.append(entry.path)
+                elif entry.name.endswith(".py"):
+                    state.update(f"{entry.path} {_stamp(entry.path)}\n".encode())
+    return state.hexdigest()

@@ -1,0 +1,51 @@
+"""A run's summary, once its trials are what they are: which results changed, and the files that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalkit.report.row import Row
+from evalkit.report.update import report_changes, update_report
+
+if TYPE_CHECKING:
+    from evalkit.dag.progress import Progress
+    from evalkit.errors import EvalkitError
+
+__all__ = ["sum_up", "summary_places", "told"]
+
+
+def summary_places(root: Path, run: str) -> tuple[Path, Path]:
+    """The folder of a run's results, and the file that keeps what is known of them."""
+    return root / "results" / run, root / ".evalkit" / "cache" / "report" / run
+
+
+def told(changes: Sequence[str]) -> str:
+    """Why a summary is made: one change by its name, more by their number."""
+    if len(changes) > 1:
+        return f"{len(changes)} results changed"
+    return f"{changes[0]} changed" if changes else ""
+
+
+def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress) -> list[EvalkitError]:
+    """Bring a run's summary up to date where any of these trials, or anything else that it knows, changed.
+
+    Returns what went wrong: results that cannot be read are left out, and told.
+    """
+    from evalkit.errors import EvalkitError
+
+    folder, cache = summary_places(root, run)
+    finished = [row.place for row in rows if row.ended]
+    unfinished = [row for row in rows if not row.ended]
+    try:
+        changes = report_changes(folder, cache, finished)
+        if not changes and not unfinished:
+            return []
+        progress.started(f"report:{run}", told(changes) or "trials without a result")
+        state = update_report(folder, cache, finished, unfinished=unfinished)
+    except EvalkitError as error:
+        progress.finished(f"report:{run}", "could not do its work")
+        return [error]
+    progress.finished(f"report:{run}", "")
+    return list(state.errors)
