@@ -1,17 +1,16 @@
 """Asks a model over the Messages API (https://docs.anthropic.com/en/api/messages).
 
-The only place that builds an HTTP client. Errors are told apart: a refused key or an unknown model is for the person to
-mend, an overloaded provider is asked again (retry.py), a broken answer is the provider's. None of them says anything of
-what was being judged.
+The only place that builds an HTTP client, and that imports the library for it (when it is needed: it takes a while).
+Errors are told apart: a refused key or an unknown model is for the person to mend, an overloaded provider is asked
+again (retry.py), a broken answer is the provider's. None of them says anything of what was being judged.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import httpx
 import orjson
 from attrs import frozen
 
@@ -20,10 +19,13 @@ from evalkit.execute.provider import Endpoint
 from evalkit.execute.retry import Retries, RetryPolicy, passes_by_itself, seconds_asked_for
 from evalkit.execute.secrets import Redactor
 
+if TYPE_CHECKING:
+    import httpx
+
 __all__ = ["Answer", "ProviderError", "ask"]
 
-LIMIT = httpx.Timeout(180.0, connect=15.0)
-"""Seconds."""
+LIMIT, CONNECT_LIMIT = 180.0, 15.0
+"""Seconds without a byte, and until there is a connection."""
 LONGEST_ANSWER = 600.0
 """Seconds from the request to the end of its answer."""
 LARGEST_ANSWER = 8_000_000
@@ -58,12 +60,15 @@ def ask(endpoint: Endpoint, request: dict[str, Any], *, policy: RetryPolicy = PO
     What passes by itself is tried again, as the policy has it; `say` is told of each retry. Raises `UserError` (refused
     key, unknown model) or `ProviderError`.
     """
+    import httpx
+
     headers = {**endpoint.headers(), "anthropic-version": "2023-06-01", "content-type": "application/json"}
     body = orjson.dumps({**request, "model": endpoint.model(request["model"])})
     # A provider may show the key in its answer.
     clean = Redactor.of({endpoint.variable: endpoint.key}).text
     retries, lost = Retries(policy, say), 0
-    with httpx.Client(timeout=LIMIT, follow_redirects=False, transport=transport, trust_env=True) as client:
+    limits = httpx.Timeout(LIMIT, connect=CONNECT_LIMIT)
+    with httpx.Client(timeout=limits, follow_redirects=False, transport=transport, trust_env=True) as client:
         while True:
             asked_for = None
             try:
@@ -102,6 +107,8 @@ def _check_persons_own(endpoint: Endpoint, model: str, status: int, words: str) 
 
 def _post(client: httpx.Client, url: str, headers: dict[str, str], body: bytes) -> tuple[int, httpx.Headers, bytes]:
     """Status, headers and body; a body over the limit is cut, which makes it no JSON."""
+    import httpx
+
     until = time.monotonic() + LONGEST_ANSWER
     with client.stream("POST", url, headers=headers, content=body) as response:
         parts, size = [], 0

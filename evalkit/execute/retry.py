@@ -12,7 +12,6 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from email.utils import parsedate_to_datetime
 
 from attrs import define, field, frozen
 
@@ -86,6 +85,8 @@ def seconds_asked_for(header: str | None, now: Callable[[], float] = time.time) 
     try:
         seconds = float(text)
     except ValueError:
+        from email.utils import parsedate_to_datetime
+
         try:
             seconds = parsedate_to_datetime(text).timestamp() - now()
         except (ValueError, OverflowError):

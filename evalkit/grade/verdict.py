@@ -8,6 +8,7 @@ from attrs import frozen
 
 from evalkit.errors import EvalkitError
 from evalkit.execute.outcome import Usage
+from evalkit.execute.process import check_going_on
 from evalkit.grade.evidence import plain
 
 __all__ = ["Grade", "Judging", "Status", "Verdict", "could_not_tell"]
@@ -55,6 +56,10 @@ class Grade:
 
 
 def could_not_tell(error: EvalkitError) -> Verdict:
-    """The verdict where a tool or a provider failed: an error, in its own words."""
+    """The verdict where a tool or a provider failed: an error, in its own words.
+
+    Raises HarnessError where all is being stopped: what was ended then is no verdict.
+    """
+    check_going_on()
     lines = [plain(line) for line in str(error).split("\n")]
     return Verdict("error", lines[0], "\n".join(lines))

@@ -13,6 +13,7 @@ from attrs import evolve
 
 from evalkit.analysis.model import Judge
 from evalkit.errors import HarnessError
+from evalkit.execute import process
 from evalkit.execute.budget import Budget, BudgetReached
 from evalkit.execute.messages import Answer, ProviderError
 from evalkit.execute.outcome import Usage
@@ -177,6 +178,18 @@ def test_an_unreachable_provider_is_an_error(tmp_path: Path, fake: Fake) -> None
     assert Verdict("error", "the gateway answered 503: busy",
                    "the gateway answered 503: busy\n  run again later") == graded(tree).verdict
     assert not kept(tree)
+
+
+def test_what_was_stopped_is_no_verdict(tmp_path: Path, fake: Fake) -> None:
+    """Ctrl-C while a judge waits: nothing is said of the work, and nothing is written down."""
+    fake(HarnessError("evalkit is being stopped"))
+    tree = final_tree(tmp_path, {"a": "x"})
+    process.end_all()
+    try:
+        with pytest.raises(HarnessError, match="being stopped"):
+            graded(tree)
+    finally:
+        process.begin()
 
 
 def test_no_judge_is_asked_without_a_key(tmp_path: Path, fake: Fake) -> None:
