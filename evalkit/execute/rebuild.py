@@ -23,6 +23,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from evalkit.analysis.globs import BadGlob, matching
+from evalkit.errors import HarnessError
 from evalkit.execute.shell_writes import Named, shell_writes
 from evalkit.execute.transcript import Ended, Folder, Gap, SubAgent, ToolCall, ToolResult, read_events
 from evalkit.execute.tree import MAX_BYTES, MAX_ENTRIES, MAX_FILE, MAX_NAME, Manifest, entries, entry_digest
@@ -83,6 +84,22 @@ class Rebuilt:
             return f"its tree cannot be rebuilt: {self.whole}"
         return next((f"its file {name} cannot be rebuilt: {why}" for name, why in self.uncertain.items()
                      if globs is None or _touches(name, globs)), "")
+
+    def write(self, root: Path) -> None:
+        """Write the tree into a new folder: links last, so that no file is written through one. Raises HarnessError."""
+        try:
+            root.mkdir(parents=True)
+            for name, entry in sorted(self.entries.items(), key=lambda item: item[1].kind == b"link"):
+                place = root / name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                if entry.kind == b"link":
+                    place.symlink_to(entry.data.decode())
+                else:
+                    place.write_bytes(entry.data)
+                    place.chmod(0o755 if entry.kind == b"program" else 0o644)
+        except OSError as error:
+            raise HarnessError(f"cannot write a rebuilt tree to {root}: {error.strerror or error}",
+                               hint="is the disk full?") from error
 
 
 def base_tree(archive: Path, without: Iterable[str] = ()) -> dict[str, Entry]:

@@ -44,7 +44,7 @@ _TESTS = frozenset({
 _SCRIPTS = re.compile(r"(test|check|lint|typecheck|type-check|tsc)\b")
 """Names of a package's scripts that are taken for what they say."""
 _GIT_READS = _words("blame branch cat-file describe diff grep help log ls-files ls-tree merge-base reflog remote "
-                       "rev-list rev-parse shortlog show status tag version")
+                    "rev-list rev-parse shortlog show status tag version")
 _GIT_OWN = _words("add commit config fetch gc init notes push")
 _PACKAGES = ("package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "node_modules/")
 _ASKS = frozenset({"--version", "--help", "-h", "-V", "-v", "version", "help"})
@@ -97,16 +97,22 @@ def _own(found: ShellWrites, *paths: str) -> None:
 
 
 def _judge(found: ShellWrites, words: Sequence[Word], harmless: Collection[tuple[str, ...]]) -> None:
-    """Add what one simple command may have written. Raises `Unclear`."""
-    if not words:
-        return
+    """Add what one simple command may have written. Raises `Unclear`, but not for what is known to be harmless."""
+    try:
+        if words:
+            _judge_any(found, words, harmless)
+    except Unclear:
+        texts = [word.text for word in words]
+        if any(word.open for word in words) or not any(tuple(texts[: len(known)]) == known for known in harmless):
+            raise
+
+
+def _judge_any(found: ShellWrites, words: Sequence[Word], harmless: Collection[tuple[str, ...]]) -> None:
     program, args = words[0], words[1:]
     name = posixpath.basename(program.text)
     texts = [word.text for word in words]
     if program.open:
         raise Unclear("its program is what the shell fills in")
-    if any(tuple(texts[: len(known)]) == known for known in harmless):
-        return
     plain = [word for word in args if not word.text.startswith("-") or word.open]
     if "/" in program.text and not program.text.startswith(("/bin/", "/usr/")):
         raise _unknown(texts)  # a program of the workspace, whatever it is called
@@ -295,6 +301,6 @@ def _archive(found: ShellWrites, args: Sequence[Word], plain: Sequence[Word]) ->
 _BY_NAME = {
     "sed": _sed, "gsed": _sed, "awk": _awk, "gawk": _awk, "mawk": _awk, "find": _find, "git": _git,
     "npm": _packages, "pnpm": _packages, "yarn": _packages, "bun": _packages, "zig": _zig, "cargo": _cargo,
-    "python": _python, "python3": _python, "curl": _fetched, "sort": _sort, "uniq": _second, "xxd": _second, "tsc": _compiler, "eslint": _linter,
-    "black": _formatter, "isort": _formatter, "tar": _archive,
+    "python": _python, "python3": _python, "curl": _fetched, "sort": _sort, "uniq": _second, "xxd": _second,
+    "tsc": _compiler, "eslint": _linter, "black": _formatter, "isort": _formatter, "tar": _archive,
 }

@@ -17,7 +17,7 @@ from attrs import evolve, frozen
 
 from evalkit.analysis.model import Case, Judge
 from evalkit.digest import digest
-from evalkit.errors import EvalkitError
+from evalkit.errors import EvalkitError, HarnessError
 from evalkit.execute.budget import BudgetReached
 from evalkit.execute.messages import Answer, ProviderError, ask
 from evalkit.execute.outcome import Usage
@@ -73,7 +73,6 @@ def grade_judge(case: Case, judge: Judge, tree: FinalTree, inputs: Inputs, key: 
     elif not (names := tree.matching(judge.files)):
         verdict = Verdict("fail", f"no file matches {', '.join(judge.files)}")
     else:
-        assert endpoint is not None
         try:
             verdict = _judged(case, judge, tree, names, inputs, key, model, endpoint)
         except BudgetReached:
@@ -84,12 +83,14 @@ def grade_judge(case: Case, judge: Judge, tree: FinalTree, inputs: Inputs, key: 
 
 
 def _judged(case: Case, judge: Judge, tree: FinalTree, names: list[str], inputs: Inputs, key: str,
-            model: str, endpoint: Endpoint) -> Verdict:
+            model: str, endpoint: Endpoint | None) -> Verdict:
     store = tree.session.store
     with store.claim("judge", key):  # two that ask the same at once pay once
         kept = store.open("judge", key)
         if kept is not None:
             return _verdict(judge, read_json(kept / _RESPONSE), _kept_judging(kept))
+        if endpoint is None:
+            raise HarnessError("its answer is not kept, and no key for a judge model is set")
         files, left_out = _shown_files(tree, names, judge.most_bytes or TOTAL_LIMIT)
         if not files:
             return Verdict("fail", f"no file of {', '.join(judge.files)} can be shown to a judge", "\n".join(left_out))
