@@ -28,6 +28,7 @@ COMMANDS = {
     "new": ("new", "start a case, from a commented file"),
     "list": ("list", "the cases of a project, or a suite's catalogue in Markdown"),
     "import": ("import_", "convert cases of another system"),
+    "store": ("store", "the store of outcomes: list, clear, verify, export, import"),
 }
 """Name -> (module of evalkit.authoring, what it does)."""
 

@@ -83,10 +83,15 @@ class Store:
         should be, is seen to. A damaged entry is set aside. Raises HarnessError where it cannot be read.
         """
         folder = self.path(kind, key)
+        known = folder in self._seen
         try:
-            return folder if self._is_whole(folder, kind, key, only) else None
+            if not self._is_whole(folder, kind, key, only):
+                return None
         except Damaged as damage:
             return self._set_aside(kind, key, only, str(damage))
+        if not known:
+            _note_use(folder)
+        return folder
 
     def manifest(self, kind: str, key: str) -> EntryManifest | None:
         """An entry's manifest as it is; None where there is none, or an entry of an earlier evalkit.
@@ -101,7 +106,7 @@ class Store:
             raise self._cannot("read", error) from error
 
     def damage(self, kind: str, key: str) -> str:
-        """What is wrong with an entry, "" where nothing is. It stays where it is. Raises HarnessError."""
+        """What is wrong with an entry, "" where nothing is. It stays, and is not used. Raises HarnessError."""
         try:
             self._is_whole(self.path(kind, key), kind, key, None)
         except Damaged as damage:
@@ -118,8 +123,6 @@ class Store:
             seen = self._seen.get(folder)
             if seen is None or not seen.covers(only) or not seen.holds(folder):
                 self._seen[folder] = _look(folder, kind, key, only, seen or _Seen())
-                if seen is None:
-                    _note_use(folder)
         except OSError as error:
             if error.errno == errno.EIO:
                 raise Damaged(f"the disk cannot read it: {error.strerror}") from error
