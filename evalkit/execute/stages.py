@@ -9,7 +9,6 @@ An attempt that its provider failed leaves no outcome; the next one begins in a 
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 import time
@@ -248,20 +247,12 @@ def _keep_untouched(session: Session, trial: Trial, agent: Agent, inputs: Inputs
     """
     workspace = _opened(session, "workspace", inputs["workspace"])
     with session.store.making("agent", digest(inputs), durable=False, inputs=inputs) as entry:
-        _link(workspace / TREE, entry / TREE)
+        shutil.copyfile(workspace / TREE, entry / TREE)  # no hard link: it would touch the other entry's stamp
         manifest = evolve(read_record(workspace / _MANIFEST, Manifest), left_out=())
         ending = Ending("completed", "did nothing", Usage(turns=0, cost=0.0))
         record = _record(trial, agent, inputs, ending, manifest, seconds=0.0, prewarm_seconds=0.0, versions={})
         write_record(entry / "agent.json", record, sync=False)
     return record
-
-
-def _link(source: Path, target: Path) -> None:
-    """The same file under another name, or a copy where the disk has no hard links: entries are never written to."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)
 
 
 def _prewarm(session: Session, case: Case, tree: Path, folder: Path, env: Mapping[str, str]) -> float:

@@ -11,7 +11,8 @@ What was found on the real program (2.1.332) and shapes this file:
   line, so a wrong key or a provider that was never there is told long before. A 402, 403, 404 or 413 is final after one
   or two requests, a 400 after six. An ended run (SIGTERM: exit status 143) has no result line.
 * `--max-budget-usd` ends a run after the reply that passed it: `subtype: error_max_budget_usd`, exit status 1. A model
-  without a price gets a guessed one.
+  without a price gets a guessed one. The model is told of it (`USD budget: $0/$1; $1 remaining`), so it is given only
+  where the case has a limit of cost. `--include-partial-messages` changes nothing of what is sent.
 * Every command of its Bash tool has a session of its own: process.py finds them by their environment.
 * With a background task running it prints its result and does not exit: background tasks are off, and after the result
   it gets a few seconds.
