@@ -103,7 +103,7 @@ def unchanged(stamps: Mapping[str, Stamp], leads: Mapping[str, Lead]) -> bool:
     return not changed_stamps(stamps) and not changed_leads(leads)
 
 
-def changed_stamps(stamps: Mapping[str, Stamp]) -> dict[str, Stamp | None]:
+def changed_stamps(stamps: Mapping[str, Stamp | None]) -> dict[str, Stamp | None]:
     """The paths whose stamps are others now, with these; None where there is nothing any more."""
     found: Iterable[Stamp | None]
     try:

@@ -2,7 +2,7 @@
 
 A trial's line is made anew where its result.json has another stamp than when the line was made. A unit's aggregate is
 made anew where a line of the unit is another, the summary where any is; and both where their file is not the one that
-was written last.
+was written last. A line is kept as the text that it has in the summary: only those of units that changed are parsed.
 """
 
 from __future__ import annotations
@@ -11,116 +11,132 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
+import orjson
 from attrs import asdict, define, field
 
 from evalkit.analysis.survey import Stamp, stamp
 from evalkit.errors import HarnessError
-from evalkit.records import SCHEMA, BadRecord, read_json, write_json
+from evalkit.records import SCHEMA, BadRecord, read_json, write_bytes
 from evalkit.report.aggregate import aggregate
 from evalkit.report.row import Row
-from evalkit.report.summary import TrialSummary, line_of, line_of_row, line_to_data, summary_data
-from evalkit.report.update import SUMMARY, Head, LineData, ReportState
+from evalkit.report.summary import TrialSummary, json_text, line_of, line_of_row, line_text, summary_text
+from evalkit.report.update import SUMMARY, Known, ReportState
 
-__all__ = ["refresh", "walk"]
+__all__ = ["refresh"]
 
 _AGGREGATE = "aggregate.json"
 _GRAIN = 50_000_000
 """Nanoseconds: a file that changed less than this before it was read may change again and have the same stamp."""
 _NO_STAMP = (0, 0, 0, 0)
-_TRIAL = re.compile(r"trial-[0-9]+")
+_TRIAL = re.compile(r"trial-([0-9]+)")
 
 
-def refresh(folder: Path, head: Head, lines: Mapping[str, LineData], places: Iterable[str],
-            unfinished: Mapping[str, Row], *, full: bool) -> tuple[ReportState, Head, dict[str, LineData]]:
-    """Bring lines and reports up to date; what to keep of it. lines: by place, as they were kept with the head.
+def refresh(folder: Path, known: Known, changes: Mapping[str, Stamp | None], places: Iterable[str],
+            unfinished: Mapping[str, Row], *, full: bool) -> tuple[ReportState, Known]:
+    """Bring lines and reports up to date; what is known then.
 
-    Raises HarnessError where a report cannot be written.
+    changes: the stamps of those files that have another one than is known, by path below the folder. places: of trials
+    that may be new. Raises HarnessError where a report cannot be written.
     """
-    known = dict.fromkeys([*lines, *head.damaged, *places, *unfinished, *(walk(folder) if full else ())])
-    found = _Found()
-    for place in known:
-        found.look(folder, place, head.results.get(place), lines.get(place), unfinished.get(place))
-    now = found.lines
-    if now.keys() != lines.keys():
-        now = dict(sorted(now.items(), key=lambda item: (_unit(item[0]).split("/"), item[1]["trial"])))
-    changed = {place for place in (*lines, *now) if now.get(place) != lines.get(place)}
-    reports = _Reports(folder, head.written)
-    reports.write_all(now, changed)
-    return (ReportState(len(now), found.read, tuple(reports.written), tuple(found.errors)),
-            Head(found.results, found.damaged, reports.stamps), now)
+    more, aggregates = _walk(folder) if full else ([], [])
+    found = _Found(folder)
+    for place in dict.fromkeys([*known.lines, *known.damaged, *places, *more]):
+        path, stamped = f"{place}/result.json", known.results.get(place)
+        now = changes[path] if path in changes else stamped or _stamp(f"{folder}/{path}")
+        found.look(place, now, known.lines.get(place) if now == stamped else None, unfinished.get(place))
+    lines = found.lines
+    if lines.keys() != known.lines.keys():
+        lines = dict(sorted(lines.items(), key=lambda item: _order(item[0])))
+    changed = {place for place in (*known.lines, *lines) if known.lines.get(place) != lines.get(place)}
+    statuses = {place: found.statuses.get(place) or known.statuses[place] for place in lines}
+    reports = _Reports(folder, known.written, changes)
+    reports.write_all(lines, statuses, changed, aggregates)
+    return (ReportState(len(lines), found.read, tuple(reports.written), tuple(found.errors)),
+            Known(found.results, found.damaged, reports.stamps, statuses, lines))
 
 
 @define
 class _Found:
-    """What was found at the places of trials: the parts of a head, and lines."""
+    """What was found at the places of trials. statuses: of lines that were made anew."""
 
+    folder: Path
     results: dict[str, Stamp | None] = field(factory=dict)
-    lines: dict[str, LineData] = field(factory=dict)
+    lines: dict[str, bytes] = field(factory=dict)
+    statuses: dict[str, str] = field(factory=dict)
     damaged: list[str] = field(factory=list)
     errors: list[HarnessError] = field(factory=list)
     read: int = 0
 
-    def look(self, folder: Path, place: str, known: Stamp | None, line: LineData | None, row: Row | None) -> None:
-        """Find the line of a trial: that of its row, the known one, or one that is read."""
-        looked = time.time_ns()
-        now = _stamp(f"{folder}/{place}/result.json")
+    def look(self, place: str, now: Stamp | None, line: bytes | None, row: Row | None) -> None:
+        """Find the line of a trial: that of its row, the known one where it is still right, or one that is read."""
         if row is not None:
-            self.results[place], self.lines[place] = now, line_to_data(line_of_row(row, place))
-        elif line is not None and known == now:
+            self._add(place, now, line_of_row(row, place))
+        elif line is not None:
             self.results[place], self.lines[place] = now, line
         elif now is not None:
             self.read += 1
+            settled = now[-1] < time.time_ns() - _GRAIN
             try:
-                self.lines[place] = line_to_data(_read(folder, place))
-                self.results[place] = now if now[-1] < looked - _GRAIN else _NO_STAMP
+                self._add(place, now if settled else _NO_STAMP, _read(self.folder, place))
             except FileNotFoundError:  # it was there a moment ago
                 return
             except HarnessError as error:
                 self.damaged.append(place)
                 self.errors.append(error)
 
+    def _add(self, place: str, now: Stamp | None, line: TrialSummary) -> None:
+        self.results[place], self.lines[place], self.statuses[place] = now, line_text(line), line.status
+
 
 @define
 class _Reports:
-    """The reports of a run. before: stamps of those that were written last; stamps: of those that are there now."""
+    """The reports of a run.
+
+    before: stamps of those that were written last. changes: stamps of files that have another one by now. stamps: of
+    those that are there in the end. written: those that came out different.
+    """
 
     folder: Path
     before: Mapping[str, Stamp]
+    changes: Mapping[str, Stamp | None]
     stamps: dict[str, Stamp] = field(factory=dict)
     written: list[str] = field(factory=list)
 
-    def write_all(self, lines: Mapping[str, LineData], changed: Iterable[str]) -> None:
-        units: dict[str, list[LineData]] = {}
+    def write_all(self, lines: Mapping[str, bytes], statuses: Mapping[str, str], changed: Iterable[str],
+                  aggregates: Iterable[str]) -> None:
+        """Write what is not as it should be. aggregates: files that are there, of whichever units."""
+        run = self.folder.name
+        units: dict[str, list[bytes]] = {}
         for place, line in lines.items():
             units.setdefault(_unit(place), []).append(line)
         changed_units = {_unit(place) for place in changed}
-        run = self.folder.name
         for unit, members in units.items():
-            self._write(f"{unit}/{_AGGREGATE}", unit in changed_units, lambda of: _aggregate_data(run, of), members)
-        for path in self.before.keys() - self.stamps.keys() - {SUMMARY}:  # nothing is left to be told of
+            path = f"{unit}/{_AGGREGATE}"
+            if not self._stands(path, unit in changed_units):
+                found = aggregate(run, [TrialSummary(**orjson.loads(line)) for line in members])
+                self._write(path, json_text({"schema": SCHEMA, **asdict(found)}))
+        for path in {*self.before, *aggregates} - {*self.stamps, SUMMARY}:  # nothing is left to be told of
             with contextlib.suppress(OSError):
                 (self.folder / path).unlink()
-        self._write(SUMMARY, bool(changed_units), lambda of: summary_data(run, of), list(lines.values()))
+        if not self._stands(SUMMARY, bool(changed_units)):
+            self._write(SUMMARY, summary_text(run, statuses.values(), lines.values()))
 
-    def _write(self, path: str, changed: bool, make: Callable[[list[LineData]], Any], lines: list[LineData]) -> None:
-        """Write a report where it changed, or is not the one that was written last."""
-        whole = f"{self.folder}/{path}"
-        found = _stamp(whole)
-        if changed or found is None or self.before.get(path) != found:
-            write_json(Path(whole), make(lines), sync=False)  # a lost one is made again
-            now = stamp(whole)
-            if now != found:
-                self.written.append(path)
-            found = now
-        self.stamps[path] = found
+    def _stands(self, path: str, changed: bool) -> bool:
+        """Whether a report is there as it was written last, and right."""
+        if changed or path not in self.before or path in self.changes:
+            return False
+        self.stamps[path] = self.before[path]
+        return True
 
-
-def _aggregate_data(run: str, lines: Iterable[LineData]) -> dict[str, Any]:
-    return {"schema": SCHEMA, **asdict(aggregate(run, [TrialSummary(**line) for line in lines]))}
+    def _write(self, path: str, data: bytes) -> None:
+        before = _stamp(f"{self.folder}/{path}")
+        write_bytes(self.folder / path, data, sync=False)  # a lost one is made again
+        self.stamps[path] = stamp(f"{self.folder}/{path}")
+        if self.stamps[path] != before:
+            self.written.append(path)
 
 
 def _read(folder: Path, place: str) -> TrialSummary:
@@ -138,12 +154,16 @@ def _read(folder: Path, place: str) -> TrialSummary:
                         hint="delete it; the next run makes it again") from error
 
 
-def walk(folder: Path) -> Iterator[str]:
-    """The places of all results. Links to folders are not followed."""
+def _walk(folder: Path) -> tuple[list[str], list[str]]:
+    """The places of all results, and the paths of all aggregates. Links to folders are not followed."""
+    places, aggregates = [], []
     for parent, names, files in os.walk(folder):
         if "result.json" in files and _TRIAL.fullmatch(os.path.basename(parent)):  # noqa: PTH119
             names.clear()
-            yield Path(parent).relative_to(folder).as_posix()
+            places.append(Path(parent).relative_to(folder).as_posix())
+        elif _AGGREGATE in files:
+            aggregates.append(Path(parent, _AGGREGATE).relative_to(folder).as_posix())
+    return places, aggregates
 
 
 def _stamp(path: str) -> Stamp | None:
@@ -155,3 +175,9 @@ def _stamp(path: str) -> Stamp | None:
 
 def _unit(place: str) -> str:
     return place.rpartition("/")[0]
+
+
+def _order(place: str) -> tuple[list[str], int]:
+    """Units by name, their trials by number."""
+    number = _TRIAL.search(place.rpartition("/")[2])
+    return _unit(place).split("/"), int(number[1]) if number else 0

@@ -6,11 +6,12 @@ they hold. It has what the statistics of a unit need too (aggregate.py).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
+import orjson
 from attrs import field, frozen
 
 from evalkit.digest import digest_file
@@ -18,8 +19,8 @@ from evalkit.grade.verdict import Status
 from evalkit.records import SCHEMA
 from evalkit.report.row import Row, RowStatus
 
-__all__ = ["STATUSES", "RunSummary", "TrialSummary", "line_of", "line_of_row", "line_to_data", "report_inputs",
-           "summary_data", "write_report"]
+__all__ = ["STATUSES", "RunSummary", "TrialSummary", "json_text", "line_of", "line_of_row", "line_text",
+           "report_inputs", "summary_text", "write_report"]
 
 STATUSES: tuple[RowStatus, ...] = ("pass", "fail", "error", "not run")
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
@@ -109,19 +110,23 @@ def line_of_row(row: Row, place: str) -> TrialSummary:
         checks={}, judge=(), turns=None, cost=None, seconds=0.0, failed_cost=spent, retries=row.retries)
 
 
-def line_to_data(line: TrialSummary) -> dict[str, Any]:
-    """A line as JSON types; `TrialSummary(**data)` is the line again, but for tuples that are lists."""
-    data = {name: getattr(line, name) for name in _FIELDS}
-    data["judge"], data["must_fail"] = list(line.judge), list(line.must_fail)
-    return data
+def line_text(line: TrialSummary) -> bytes:
+    """A line as it stands in summary.json: JSON without line ends."""
+    return orjson.dumps({name: getattr(line, name) for name in _FIELDS}, option=orjson.OPT_SORT_KEYS)
 
 
-def summary_data(run: str, lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The data of summary.json."""
-    counts = dict.fromkeys(STATUSES, 0)
-    for line in lines:
-        counts[line["status"]] += 1
-    return {"schema": SCHEMA, "run": run, "counts": counts, "trials": lines}
+def summary_text(run: str, statuses: Iterable[str], lines: Iterable[bytes]) -> bytes:
+    """summary.json, from the status and the text of each line."""
+    counts: dict[str, int] = dict.fromkeys(STATUSES, 0)
+    for status in statuses:
+        counts[status] += 1
+    data = {"schema": SCHEMA, "run": run, "counts": counts, "trials": [orjson.Fragment(line) for line in lines]}
+    return json_text(data)
+
+
+def json_text(data: Mapping[str, Any]) -> bytes:
+    """A report as it is written: indented, keys sorted."""
+    return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n"
 
 
 _FIELDS = tuple(item.name for item in attrs.fields(TrialSummary))
@@ -150,18 +155,17 @@ def _cost(usages: Sequence[Mapping[str, Any]]) -> float | None:
 # ---- until the report's task calls update_report ----
 def report_inputs(folder: Path) -> dict[str, str]:
     """The results that a summary is made from."""
-    from evalkit.report.refresh import walk
-
-    return {place: digest_file(folder / place / "result.json") for place in sorted(walk(folder))}
+    return {path.parent.relative_to(folder).as_posix(): digest_file(path)
+            for path in sorted(folder.glob("**/trial-*/result.json"))}
 
 
 def write_report(folder: Path, run: str) -> dict[str, Any]:
     """Write the reports of a run anew. Raises `BadRecord` for a damaged result."""
     from evalkit.report.refresh import refresh
-    from evalkit.report.update import Head
+    from evalkit.report.update import Known
 
     assert run == folder.name
-    state, _, _ = refresh(folder, Head({}, [], {}), {}, (), {}, full=True)
+    state, _ = refresh(folder, Known({}, [], {}, {}, {}), {}, (), {}, full=True)
     for error in state.errors:
         raise error
     return {"trials": state.trials}

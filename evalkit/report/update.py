@@ -4,7 +4,7 @@ A cache has a line for each trial of the run (summary.py), and the stamp (inode,
 when the line was made. An update asks for the stamps of all results that are known and of those that the caller names,
 reads those whose stamp is another, drops those that are gone, and writes what came out different (refresh.py). What it
 wrote has stamps too: a summary or an aggregate that somebody deleted or changed is written again. Where nothing
-changed, nothing is read but the cache's first line and the stamps, and little is imported.
+changed, nothing is read but the cache and the stamps, and little is imported.
 
 A trial without a result (an error of the harness, or no budget) has a line because the caller says so, and keeps it
 until it has a new result, or until the run's folder or its summary.json is deleted.
@@ -18,10 +18,9 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import orjson
 
@@ -31,12 +30,11 @@ from evalkit.errors import HarnessError
 from evalkit.kept import read_kept, write_kept
 from evalkit.report.row import Row
 
-__all__ = ["SUMMARY", "Head", "LineData", "ReportState", "report_changes", "update_report"]
+__all__ = ["SUMMARY", "Known", "ReportState", "report_changes", "update_report"]
 
 SUMMARY = "summary.json"
 _KEY = f"report 1 of evalkit {__version__}"
 """To be raised with every change of what a line is made of."""
-LineData: TypeAlias = dict[str, Any]
 
 
 class ReportState(NamedTuple):
@@ -52,16 +50,18 @@ class ReportState(NamedTuple):
     errors: tuple[HarnessError, ...]
 
 
-class Head(NamedTuple):
-    """What an update looks at first.
+class Known(NamedTuple):
+    """What an update leaves to the next one. A place is a trial's folder, a path a file, both below the run's folder.
 
-    results: stamps by place (a trial's folder below the run's); None for a trial without a result. damaged: places of
-    results that could not be read. written: stamps of the summary and of aggregates, by path below the run's folder.
+    results: stamps by place; None for a trial without a result. damaged: places of results that could not be read.
+    written: stamps of the summary and of aggregates, by path. statuses, lines: by place, as in the summary.
     """
 
     results: dict[str, Stamp | None]
     damaged: list[str]
     written: dict[str, Stamp]
+    statuses: dict[str, str]
+    lines: dict[str, bytes]
 
 
 def report_changes(folder: Path, cache: Path, trials: Iterable[str] = ()) -> list[str]:
@@ -69,8 +69,8 @@ def report_changes(folder: Path, cache: Path, trials: Iterable[str] = ()) -> lis
 
     Arguments are those of `update_report`. Where nothing is known, that is the summary.
     """
-    kept = read_kept(cache, _KEY)
-    return [SUMMARY] if kept is None else _changes(folder, _head(kept), _places(folder, trials))
+    known = _known(cache)
+    return [SUMMARY] if known is None else [*_changes(folder, known, _places(folder, trials))]
 
 
 def update_report(folder: Path, cache: Path, trials: Iterable[str] = (), *, unfinished: Iterable[Row] = (),
@@ -84,42 +84,48 @@ def update_report(folder: Path, cache: Path, trials: Iterable[str] = (), *, unfi
     """
     places = _places(folder, trials)
     rows = {place: row for row in unfinished for place in _places(folder, [row.place])}
-    if not full and not rows:
-        kept = read_kept(cache, _KEY)
-        if kept is not None and not _changes(folder, head := _head(kept), places):
-            return ReportState(len(head.results), 0, (), ())
-    from evalkit.report.refresh import refresh  # only here: it imports what makes lines
-
     with _alone(cache):
-        kept = read_kept(cache, _KEY) if (folder / SUMMARY).is_file() else None
-        head = Head({}, [], {}) if kept is None else _head(kept)
-        lines = {} if kept is None else orjson.loads(kept[kept.index(b"\n") :])
-        state, now, found = refresh(folder, head, lines, places, rows, full=full or kept is None)
-        if kept is None or now != head or found != lines:
-            write_kept(cache, _KEY, orjson.dumps([*now]) + b"\n" + orjson.dumps(found))
-    return state
+        known = _known(cache)
+        changes = {} if known is None else _changes(folder, known, places)
+        if known is not None and not changes and not rows and not full:
+            return ReportState(len(known.results), 0, (), ())
+        if known is None or changes.get(SUMMARY, ()) is None:  # it was deleted: a wish to start anew
+            known, changes, full = Known({}, [], {}, {}, {}), {}, True
+        from evalkit.report.refresh import refresh  # only here: it imports what makes lines
+
+        state, now = refresh(folder, known, changes, [*places, *rows], rows, full=full)
+        if now != known:
+            _keep(cache, now)
+        return state
 
 
 def _places(folder: Path, trials: Iterable[str]) -> list[str]:
     return [trial.removeprefix(f"{folder.name}/") for trial in trials]
 
 
-def _head(kept: bytes) -> Head:
-    results, damaged, written = orjson.loads(kept[: kept.index(b"\n")])
-    return Head({place: known and tuple(known) for place, known in results.items()}, damaged,
-                {path: tuple(known) for path, known in written.items()})
+def _known(cache: Path) -> Known | None:
+    kept = read_kept(cache, _KEY)
+    if kept is None:
+        return None
+    head, *lines = kept.split(b"\n")
+    results, damaged, written, statuses = orjson.loads(head)
+    return Known({place: stamp and tuple(stamp) for place, stamp in results.items()}, damaged,
+                 {path: tuple(stamp) for path, stamp in written.items()}, statuses,
+                 dict(zip(statuses, lines, strict=True)))
 
 
-def _changes(folder: Path, head: Head, places: Iterable[str]) -> list[str]:
-    """The files below the folder that came or went or whose stamps are others now."""
+def _keep(cache: Path, known: Known) -> None:
+    write_kept(cache, _KEY, b"\n".join([orjson.dumps([*known][:-1]), *known.lines.values()]))
+
+
+def _changes(folder: Path, known: Known, places: Iterable[str]) -> dict[str, Stamp | None]:
+    """The files below the folder that came or went or were replaced, with their stamps now."""
     within = f"{folder}/"
-    known = {f"{within}{place}/result.json": known for place, known in head.results.items() if known is not None}
-    known |= {within + path: known for path, known in head.written.items()}
-    waiting = [place for place in places if place not in head.results] + head.damaged
-    waiting += [place for place, known in head.results.items() if known is None]
-    come = [f"{place}/result.json" for place in dict.fromkeys(waiting)
-            if os.path.exists(f"{within}{place}/result.json")]  # noqa: PTH110
-    return [path.removeprefix(within) for path in changed_stamps(known)] + come
+    results = known.results
+    stamps = {f"{within}{place}/result.json": stamp for place, stamp in results.items()}
+    stamps |= {f"{within}{place}/result.json": None for place in (*places, *known.damaged) if place not in results}
+    stamps |= {within + path: stamp for path, stamp in known.written.items()}
+    return {path.removeprefix(within): now for path, now in changed_stamps(stamps).items()}
 
 
 @contextlib.contextmanager

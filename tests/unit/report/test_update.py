@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +166,7 @@ def test_a_place_that_cannot_be_written(run: Run, monkeypatch: pytest.MonkeyPatc
         raise HarnessError("cannot write")
 
     with monkeypatch.context() as patched:
-        patched.setattr("evalkit.report.refresh.write_json", refuse)
+        patched.setattr("evalkit.report.refresh.write_bytes", refuse)
         with pytest.raises(HarnessError, match="cannot write"):
             run.update()
     assert run.update().written == (AGGREGATES[0], "summary.json")
@@ -199,6 +200,16 @@ def test_a_result_that_may_still_change_is_read_again(run: Run, monkeypatch: pyt
     assert [run.update().read, run.update().read] == [1, 1]
     monkeypatch.setattr("evalkit.report.refresh._GRAIN", -60_000_000_000)
     assert [run.update().read, run.update().read] == [1, 0]
+
+
+def test_updates_at_the_same_time(run: Run) -> None:
+    """Each adds its trial to those of the others."""
+    places = [f"claude/m/{unit}/trial-1" for unit in "cdefghij"]
+    for place in places:
+        run.keep(place)
+    with ThreadPoolExecutor(len(places)) as pool:
+        assert all(state.read == 1 for state in pool.map(run.update, places))
+    assert list(run.statuses()) == [A1, A2, B1, *places]
 
 
 def test_folders_that_look_like_trials(tmp_path: Path) -> None:
