@@ -5,20 +5,21 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import cattrs
 import orjson
-from attrs import has
 
 from evalkit.errors import HarnessError
+
+if TYPE_CHECKING:
+    from cattrs import Converter
 
 __all__ = ["BadRecord", "read_json", "read_record", "structure", "unstructure", "write_bytes", "write_json",
            "write_record"]
 
 T = TypeVar("T")
-_converter = cattrs.Converter(forbid_extra_keys=False)
 _numbers = itertools.count()
 SCHEMA = 1
 """The version of every record. A reader refuses a newer one; a change that an old reader cannot bear raises it."""
@@ -79,19 +80,27 @@ def read_json(path: Path) -> Any:
         raise BadRecord(f"{path} is damaged: {error}", hint="delete it; the next run makes it again") from error
 
 
+@cache
+def _converter() -> Converter:
+    """Imported where classes are read or written: plain data needs none of it."""
+    import cattrs
+
+    return cattrs.Converter(forbid_extra_keys=False)
+
+
 def unstructure(value: Any) -> Any:
     """attrs classes as plain data."""
-    return _converter.unstructure(value)
+    return _converter().unstructure(value)
 
 
 def structure(data: Any, kind: type[T]) -> T:
     """Plain data as an attrs class. Raises cattrs' errors where it does not fit."""
-    return _converter.structure(data, kind)
+    return _converter().structure(data, kind)
 
 
 def write_record(path: Path, record: object, *, sync: bool = True) -> None:
     """Write an attrs class, with the schema number."""
-    assert has(type(record))
+    assert hasattr(record, "__attrs_attrs__")
     write_json(path, {"schema": SCHEMA, **unstructure(record)}, sync=sync)
 
 
