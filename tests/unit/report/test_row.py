@@ -9,8 +9,10 @@ from types import ModuleType
 
 import orjson
 import pytest
+from attrs import evolve
 
 import evalkit.report.row as row_module
+from evalkit.execute.outcome import Usage
 from evalkit.report import findings, layout, table
 from evalkit.report.row import EVIDENCE_LINES, LONGEST_LINE, Row, failed_row, row_of
 from tests.unit.report.results import MODEL, Graded, a_check, a_judged, a_result, a_trial, an_ending
@@ -55,6 +57,24 @@ def test_what_a_row_tells() -> None:
         ("a", "works", "no", ("why", "and how"), 0), ("b", "no key", "", (), 0), ("hint", "pass", "", (), 0),
         ("c", "gone", "", tuple("abcdefghij"[:EVIDENCE_LINES]), 4),
         ("j", "quality", "7.2 of 10 (wanted 8)", (), 0), ("k", "quality", "skipped", (), 0)]
+
+
+@pytest.mark.parametrize(("failed", "note"), [
+    ((), ()), ((Usage(cost=0.25), Usage(cost=0.5)), ("attempts before this one that the provider failed: 2 ($0.75)",)),
+    ((Usage(cost=0.25), Usage()), ("attempts before this one that the provider failed: 2 ($0.25 or more)",)),
+    ((Usage(),), ("attempts before this one that the provider failed: 1",))])
+def test_failed_attempts_are_told(failed: tuple[Usage, ...], note: tuple[str, ...]) -> None:
+    """With what they cost, as far as that is known; the cost of the run that counts is its own."""
+    row = row_of(evolve(a_result(a_check("a")), failed=failed), PLACE)
+    assert (row.notes, row.retries, row.cost) == (note, len(failed), 1.204)
+
+
+def test_a_judge_that_was_asked_again() -> None:
+    """Its retries count with those of the agent."""
+    judge, grade = a_judged("j", 7.0)
+    assert grade.verdict.judging is not None
+    verdict = evolve(grade.verdict, judging=evolve(grade.verdict.judging, retries=2))
+    assert row_of(evolve(a_result((judge, evolve(grade, verdict=verdict))), failed=(Usage(),)), PLACE).retries == 3
 
 
 def test_a_row_without_a_result() -> None:

@@ -151,6 +151,15 @@ kanban-board  2 in error  s           -      -       -       -  8m16s"""
     assert got.endswith("\n\n2 passed, 1 failed, 2 in error, 1 retry\n")
 
 
+@pytest.mark.parametrize(("tokens", "shown"), [
+    (0, "0"), (999, "999"), (1000, "1k"), (1234, "1.23k"), (45_678, "45.7k"), (999_499, "999k"), (999_600, "1M"),
+    (1_234_567_890, "1.23G"), (1_234_567_890_000, "1235G")])
+def test_tokens_are_short(tokens: int, shown: str) -> None:
+    """Three digits and a unit."""
+    one, other = (row(a_result(a_check("a"), number=number)) for number in (1, 2))
+    assert table(one._replace(tokens=tokens), other._replace(tokens=0)).splitlines()[2].split()[-2] == shown
+
+
 def test_the_self_check_is_said_first_and_last() -> None:
     """An agent that calls no model has neither turns nor cost."""
     assert table(row(a_result(a_check("a"), agent="oracle", model=None))) == """\
