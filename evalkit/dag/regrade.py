@@ -23,7 +23,6 @@ import orjson
 from attrs import define, frozen
 
 from evalkit import __version__
-from evalkit.analysis.globs import matching
 from evalkit.analysis.model import (
     CallsSpec,
     Case,
@@ -353,7 +352,7 @@ def _hold(found: Found, checks: Sequence[Check | Judge]) -> None:
         names: set[str] = set()
         for check in checks:
             if isinstance(check, Check) and isinstance(check.spec, GrepSpec):
-                names.update(matching(found.tree.manifest.files, check.spec.globs))
+                names.update(found.tree.matching(check.spec.globs))
         if names:
             found.tree.hold(names)
 

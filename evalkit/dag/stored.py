@@ -25,7 +25,7 @@ from evalkit.execute.rebuild import Entry, base_tree, rebuild
 from evalkit.execute.session import Session
 from evalkit.execute.stages import TRANSCRIPT, TREE, make_template, make_workspace
 from evalkit.execute.toolchain import find_installed, install
-from evalkit.execute.tree import Manifest, entries, entry_digest
+from evalkit.execute.tree import Manifest
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.stored_tree import ArchivedTree, RebuiltTree
 from evalkit.plan.keys import Contents, template_inputs, workspace_inputs
@@ -155,10 +155,10 @@ class Trees:
         problem = ""
         if archive.is_file():
             try:
-                files = {name: entry_digest(kind, data) for name, kind, data in entries(archive)}
-                changed = tree_digest is not None and digest(files) != tree_digest
+                tree = ArchivedTree.of(self.session, key, archive)
+                changed = tree_digest is not None and digest(tree.manifest.files) != tree_digest
                 notes = ("its archive holds another tree than the one that was graded",) if changed else ()
-                return Found(ArchivedTree(self.session, key, Manifest(files, (), 0), archive), "archive", notes=notes)
+                return Found(tree, "archive", notes=notes)
             except HarnessError as error:
                 problem = error.message
         transcript = trial.folder / TRANSCRIPT

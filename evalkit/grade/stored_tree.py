@@ -11,24 +11,47 @@ from attrs import field, frozen
 from evalkit.analysis.model import Toolchain
 from evalkit.execute.places import TREE_NAME
 from evalkit.execute.rebuild import Rebuilt
-from evalkit.execute.tree import read_files
+from evalkit.execute.session import Session
+from evalkit.execute.tree import Manifest, entries, entry_digest, read_files
 from evalkit.grade.final_tree import Copy, FinalTree
 from evalkit.grade.grep import LARGEST
 
 __all__ = ["ArchivedTree", "RebuiltTree"]
 
+_ROOM = 32_000_000
+"""Bytes of a tree that are kept in memory when its digests are taken."""
+
 
 @frozen
 class ArchivedTree(FinalTree):
-    """A tree in an archive of any place. What several checks read of it is read once: see `hold`."""
+    """A tree in an archive of any place, read once for several checks: see `hold`."""
 
     place: Path
     _held: dict[str, bytes | None] = field(factory=dict, init=False)
     _looked: set[str] = field(factory=set, init=False)
+    _matched: dict[tuple[str, ...], list[str]] = field(factory=dict, init=False)
+
+    @classmethod
+    def of(cls, session: Session, key: str, place: Path) -> ArchivedTree:
+        """The tree of an archive of which nothing is known: its digests are taken. Raises HarnessError."""
+        tree = cls(session, key, Manifest({}, (), 0), place)
+        room = _ROOM
+        for name, kind, data in entries(place):
+            tree.manifest.files[name] = entry_digest(kind, data)
+            if kind != b"link" and len(data) <= min(room, LARGEST):
+                room -= len(data)
+                tree._held[name] = data
+                tree._looked.add(name)
+        return tree
 
     @property
     def archive(self) -> Path:
         return self.place
+
+    def matching(self, globs: tuple[str, ...]) -> list[str]:
+        if globs not in self._matched:
+            self._matched[globs] = super().matching(globs)
+        return self._matched[globs]
 
     def hold(self, names: set[str]) -> None:
         """Read these files, so that no check has to go through the archive for them. Raises HarnessError."""

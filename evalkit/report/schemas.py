@@ -20,13 +20,14 @@ from evalkit.execute.outcome import AgentRecord
 from evalkit.grade.verdict import Grade
 from evalkit.records import SCHEMA, write_json
 from evalkit.report.aggregate import Aggregate
+from evalkit.report.regraded import RegradedTrial
 from evalkit.report.result import TrialResult
 from evalkit.report.summary import RunSummary
 
 __all__ = ["RECORDS", "schema", "write_schemas"]
 
-RECORDS: dict[str, type] = {"agent": AgentRecord, "aggregate": Aggregate, "grade": Grade, "result": TrialResult,
-                           "summary": RunSummary}
+RECORDS: dict[str, type] = {"agent": AgentRecord, "aggregate": Aggregate, "grade": Grade, "regrade": RegradedTrial,
+                           "result": TrialResult, "summary": RunSummary}
 """The records by the names of their schema files."""
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _PLAIN: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean", types.NoneType: "null"}

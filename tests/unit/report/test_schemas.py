@@ -11,9 +11,10 @@ import pytest
 from attrs import frozen
 
 from evalkit.records import write_record
+from evalkit.report.regraded import RegradedTrial
 from evalkit.report.schemas import RECORDS, schema, write_schemas
 from evalkit.report.update import update_report
-from tests.unit.report.results import a_check, a_judged, a_record, a_result
+from tests.unit.report.results import a_check, a_judged, a_record, a_result, an_ending
 
 FOLDER = Path(__file__).parents[3] / "docs/schemas"
 
@@ -26,12 +27,15 @@ def records(folder: Path) -> dict[str, Any]:
     """One record of each kind, as written on disk."""
     _, grade = a_judged("quality", 7.5)
     result = a_result(a_check("a", "fail", "no", "why"), a_judged("quality", 7.5), a_judged("none", None))
-    for name, record in (("agent", a_record(model=None)), ("grade", grade), ("x/trial-1/result", result)):
+    again = RegradedTrial("kanban-board", "latest", 1, "local", "claude", None, "pass", "passed", an_ending(), (grade,),
+                          "transcript", "d0", ("a.txt cannot be rebuilt",), "0.1.0")
+    for name, record in (("agent", a_record(model=None)), ("grade", grade), ("regrade", again),
+                         ("x/trial-1/result", result)):
         write_record(folder / f"{name}.json", record)
     update_report(folder, folder / "cache")
     return {"agent": read(folder / "agent.json"), "aggregate": read(folder / "x/aggregate.json"),
-            "grade": read(folder / "grade.json"), "result": read(folder / "x/trial-1/result.json"),
-            "summary": read(folder / "summary.json")}
+            "grade": read(folder / "grade.json"), "regrade": read(folder / "regrade.json"),
+            "result": read(folder / "x/trial-1/result.json"), "summary": read(folder / "summary.json")}
 
 
 def test_the_files_are_current(tmp_path: Path) -> None:
