@@ -20,7 +20,7 @@ from typing import Any
 import attrs
 import orjson
 
-__all__ = ["GROWN", "canonical", "digest", "digest_bytes", "digest_file", "digest_path"]
+__all__ = ["GROWN", "canonical", "digest", "digest_bytes", "digest_file", "digest_path", "folder_record"]
 
 _FOR_PEOPLE = frozenset({"origin", "origins", "about", "silenced"})
 _CHUNK = 1 << 20
@@ -85,11 +85,17 @@ def digest_file(path: Path) -> str:
 
 def digest_path(path: Path) -> str:
     """The digest of a file, or of a folder: its files' names, contents and whether they can be executed."""
-    if path.is_file():
-        return digest_file(path)
+    return digest_file(path) if path.is_file() else digest_bytes(folder_record(path))
+
+
+def folder_record(path: Path) -> bytes:
+    """What a folder's digest is the digest of: [name, whether it can be executed, digest] of each file in it, as JSON.
+
+    Raises OSError.
+    """
     entries = []
     for entry in sorted(path.rglob("*")):
         if entry.is_file():
             executable = bool(entry.stat().st_mode & 0o100)
             entries.append((entry.relative_to(path).as_posix(), executable, digest_file(entry)))
-    return digest(entries)
+    return orjson.dumps(canonical(entries), option=orjson.OPT_SORT_KEYS)

@@ -120,7 +120,7 @@ class Run(DoitRun):  # type: ignore[misc]
         progress.spent(0.0, plan.choices.budget)
         try:
             reporter = run_tasks(plan.session, self.task_list, list(self.sel_tasks), self.dep_manager, progress,
-                                 pools_of(plan.choices), at_end=settle, **options)
+                                 pools_of(plan.choices), at_end=settle, tell_all=plan.choices.why, **options)
         finally:
             progress.close()
         return _tell(look, _each_once(rows[name] for name in asked), errors, reporter)

@@ -31,12 +31,12 @@ def pools_of(choices: Choices) -> dict[str, int]:
 
 def run_tasks(session: Session, tasks: Sequence[Task], selected: Sequence[str], state: Any, progress: Progress,
               pools: Mapping[str, int], *, at_end: Callable[[Reporter], None] = lambda _: None, always: bool = False,
-              single: bool = False, stream: Stream | None = None) -> Reporter:
+              tell_all: bool = False, single: bool = False, stream: Stream | None = None) -> Reporter:
     """Run what is not up to date of the selected tasks and of what they need; closes the state.
 
     The caller is alone in the project: what killed runs left is cleared away first. at_end: called when all has run,
-    before the state is closed. single: the selected tasks alone. A failure ends nothing but what needs it: one case
-    that cannot be run says nothing of the others.
+    before the state is closed. tell_all: up-to-date tasks are told too. single: the selected tasks alone. A failure
+    ends nothing but what needs it: one case that cannot be run says nothing of the others.
     """
     begin()
     session.places.sweep()
@@ -46,7 +46,7 @@ def run_tasks(session: Session, tasks: Sequence[Task], selected: Sequence[str], 
     if single:
         for name in control.selected_tasks:
             control.tasks[name].task_dep = []
-    reporter = Reporter(progress)
+    reporter = Reporter(progress, tell_all=tell_all)
     runner = PoolRunner(state, reporter, pools, at_end=at_end, always=always, stream=stream)
     runner.run_all(control.task_dispatcher())
     return reporter

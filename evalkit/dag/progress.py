@@ -89,6 +89,12 @@ class Progress:
             self._last = None
             self._output.write(plain(f"{seconds:8.1f}s  {task}{': ' + outcome if outcome else ''}{why}"))
 
+    def up_to_date(self, task: str) -> None:
+        """A task did not run, since it was up to date; said where a person asked for it."""
+        with self._lock:
+            self._last = None
+            self._output.write(plain(f"     up to date  {task}"))
+
     def settled(self, task: str, verdict: str) -> None:
         """What a task's unit came to without that the task ran: it was up to date, or it cannot run. Says nothing."""
         self._board.settle(task, verdict)

@@ -12,16 +12,17 @@ __all__ = ["Reporter"]
 
 
 class Reporter:
-    """Tells `Progress` of tasks; up-to-date tasks are silent. Several tasks may be at work at once.
+    """Tells `Progress` of tasks. Several tasks may be at work at once.
 
-    executed: the tasks that did their work. errors: what doit or one of the person's own tasks has to say. ignored: the
-    tasks that are left out because a person said so.
+    tell_all: also of up-to-date tasks; else these are silent. executed: the tasks that did their work. errors: what
+    doit or one of the person's own tasks has to say. ignored: the tasks that are left out because a person said so.
     """
 
     desc = "evalkit's: a line a task, with its time and why it ran"
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Progress, *, tell_all: bool = False) -> None:
         self.progress = progress
+        self.tell_all = tell_all
         self.executed: list[str] = []
         self.errors: list[str] = []
         self.ignored: list[str] = []
@@ -57,6 +58,8 @@ class Reporter:
 
     def skip_uptodate(self, task: Any) -> None:
         """doit's call for an up-to-date task: an up-to-date result settles its unit."""
+        if self.tell_all and task.actions:
+            self.progress.up_to_date(task.name)
         if task.name.startswith("result:"):
             self.progress.settled(task.name, _outcome(task))
 

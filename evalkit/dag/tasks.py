@@ -142,7 +142,7 @@ class Graph:
                 return TaskError("a bug in evalkit", report=False)
 
         self.tasks[name] = Task(
-            name, [guarded], task_dep=list(dict.fromkeys(after)), uptodate=[UpToDate(now, lacks)],
+            name, [guarded], task_dep=list(dict.fromkeys(after)), uptodate=[UpToDate(now, lacks, self.session.held)],
             targets=[str(path) for path in targets], clean=True, subtask_of=part_of, doc=_one_line(doc),
             verbosity=0, io={"capture": False}, meta={"pool": pool} if pool else None)
         return name

@@ -10,7 +10,7 @@ from attrs import define, field
 from doit.dependency import UptodateCalculator
 
 from evalkit.errors import EvalkitError
-from evalkit.plan.keys import Inputs, changes
+from evalkit.plan.keys import Held, Inputs, changes
 
 __all__ = ["GONE", "GroupUpToDate", "UpToDate"]
 
@@ -21,13 +21,16 @@ GONE = "its outcome is gone"
 class UpToDate:
     """A callable for doit's `uptodate`; `str()` of it gives the reason, which `doit info` shows.
 
-    now: the inputs as they are. lacks: why the outcome of these inputs is not there (any more), "" where it is.
+    now: the inputs as they are. lacks: why the outcome of these inputs is not there (any more), "" where it is. held:
+    what folders held, so that files are named. inputs: those of the last check, None where they cannot be told yet.
     Inputs are taken when the task is checked, before it runs: an edit during the run is a change the next time.
     """
 
     now: Callable[[], Inputs]
     lacks: Callable[[Inputs], str] = field(default=lambda _: "")
+    held: Held = field(default=lambda _: None)
     reason: str = ""
+    inputs: Inputs | None = None
 
     __signature__: ClassVar = inspect.Signature([
         inspect.Parameter("task", inspect.Parameter.POSITIONAL_OR_KEYWORD),
@@ -35,15 +38,16 @@ class UpToDate:
     """doit asks for the signature at every check; a ready one saves a third of the check."""
 
     def __call__(self, task: Any, values: Mapping[str, Any]) -> bool:
+        self.inputs = None
         try:
-            inputs = self.now()
+            inputs = self.inputs = self.now()
         except EvalkitError as error:  # an exception here would end doit's whole run
             self.reason = error.message
             return False
         task.value_savers.append(lambda: {"inputs": inputs})
         before = values.get("inputs")
         if before != inputs:
-            self.reason = changes(before, inputs)
+            self.reason = changes(before, inputs, self.held)
         elif values.get("status") == "error":
             self.reason = "it ended in an error last time"
         else:

@@ -9,9 +9,9 @@ from pathlib import Path
 from attrs import define, field
 
 from evalkit.analysis.model import Toolchain
-from evalkit.digest import digest_path
 from evalkit.errors import HarnessError
 from evalkit.execute.budget import Budget
+from evalkit.execute.contents import FolderContents
 from evalkit.execute.places import Places
 from evalkit.execute.prices import Prices
 from evalkit.execute.secrets import Redactor
@@ -40,8 +40,10 @@ class Session:
     prices: Prices = field(factory=Prices, repr=False)
     redactor: Redactor = field(init=False, repr=False)
     store: Store = field(init=False)
+    _folders: FolderContents = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
+        self._folders = FolderContents(self.places.state / "cache" / "contents")
         self.redactor = Redactor.of(self.environ)
         self.store = Store(self.places.store, lambda line: self.say(line))
 
@@ -51,11 +53,15 @@ class Session:
 
     def contents(self, path: str) -> str:
         """The digest of a file or folder of the project as it is now."""
-        target = self.root / path
         try:
-            return digest_path(target) if target.exists() else "absent"
+            return self._folders.digest(self.root / path)
         except OSError as error:
             raise HarnessError(f"cannot read {path}: {error.strerror or error}") from error
+
+    def held(self, digest: str) -> dict[str, str] | None:
+        """What a folder of the project held when its contents had this digest; None where that is not known (any more).
+        """
+        return self._folders.held(digest)
 
     def installed(self, toolchains: Iterable[Toolchain]) -> tuple[Installed, ...]:
         """The toolchains on this machine. Raises HarnessError where one is missing (its task makes it)."""

@@ -33,12 +33,22 @@ from evalkit.analysis.model import (
 from evalkit.digest import digest
 from evalkit.plan.trials import Trial
 
-__all__ = ["Contents", "Inputs", "agent_inputs", "changes", "grade_inputs", "judge_inputs", "template_inputs",
-           "toolchain_inputs", "workspace_inputs"]
+__all__ = ["ABSENT", "Contents", "Held", "Inputs", "agent_inputs", "changes", "grade_inputs", "judge_inputs",
+           "template_inputs", "toolchain_inputs", "workspace_inputs"]
 
 Inputs: TypeAlias = dict[str, str]
 Contents: TypeAlias = Callable[[str], str]
 """The digest of a file or folder of the project; an absent one has a digest of its own."""
+
+Held: TypeAlias = Callable[[str], Mapping[str, str] | None]
+"""What a folder with this digest held: its files, each with what tells contents apart; None: not known."""
+ABSENT = "absent"
+"""The digest of a file or folder that is not there."""
+
+_SHOWN = 40
+"""Characters of a value that is shown; digests are longer."""
+_FILES = 3
+"""Files of a folder that are named."""
 
 LAYOUT = "1"
 """Raised when evalkit itself would make another toolchain, template or workspace from equal inputs."""
@@ -191,25 +201,47 @@ def judge_inputs(case: Case, judge: Judge, tree: Mapping[str, str], model: str, 
     }
 
 
-def changes(before: Mapping[str, str] | None, now: Mapping[str, str]) -> str:
-    """Why a task runs again, in words: the names of the inputs that differ, short values shown."""
+def changes(before: Mapping[str, str] | None, now: Mapping[str, str], held: Held = lambda _: None) -> str:
+    """Why a task runs again, in words: the names of the inputs that differ, short values shown.
+
+    held: what folders held; of one that is known before and now, the files are named that differ.
+    """
     if before is None:
         return "never run"
-
-    def shown(value: str) -> str:
-        return value if len(value) <= 40 else ""
-
     said = []
     for name in [*now, *(name for name in before if name not in now)]:
         old, new = before.get(name), now.get(name)
-        if old == new:
-            continue
-        if old is None:
-            said.append(f"{name} is new")
-        elif new is None:
-            said.append(f"{name} is gone")
-        elif shown(old) and shown(new):
-            said.append(f"{name} {old} → {new}")
-        else:
-            said.append(f"{name} changed")
+        if old != new:
+            said.append(_change(name, old, new, held))
     return ", ".join(said)
+
+
+def _change(name: str, old: str | None, new: str | None, held: Held) -> str:
+    if old is None or (old == ABSENT and new is not None):
+        return f"{name} is new"
+    if new is None or new == ABSENT:
+        return f"{name} is gone"
+    if len(old) <= _SHOWN and len(new) <= _SHOWN and old and new:
+        return f"{name} {old} → {new}"
+    had, has = held(old), held(new)
+    if had is None or has is None or had == has:
+        return f"{name} changed"
+    return _files_changed(_folder(name), had, has)
+
+
+def _files_changed(folder: str, had: Mapping[str, str], has: Mapping[str, str]) -> str:
+    said = []
+    for file in sorted({*had, *has}):
+        if had.get(file) != has.get(file):
+            what = "is new" if file not in had else "is gone" if file not in has else "changed"
+            said.append(f"{folder}/{file} {what}")
+    more = len(said) - _FILES
+    return ", ".join(said[:_FILES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _folder(name: str) -> str:
+    """What a folder that is an input is called where its files are named: `starter cases/x/starter` is `starter`."""
+    kind, _, rest = name.partition(" ")
+    if kind == "skill":
+        return f"skills/{rest}"
+    return (rest if kind in ("starter", "scaffold", "answer", "mcp", "state") else name).rpartition("/")[2]
