@@ -13,6 +13,7 @@ from pathlib import Path
 
 from evalkit.execute.agents import Agent, Job
 from evalkit.execute.budget import Budget, dollars
+from evalkit.execute.folders import remove_tree
 from evalkit.execute.outcome import AgentError, Ending
 
 __all__ = ["note_on", "run_paid"]
@@ -21,11 +22,13 @@ _RUN = "agent run"
 
 
 def run_paid(budget: Budget, agent: Agent, job: Job, failed: Path | None, number: int) -> Ending:
-    """Run an agent, its `number`th attempt. failed: a folder for what it printed, should it fail.
+    """Run an agent, its `number`th attempt. failed: a folder of its own for what it printed, should it fail.
 
     Raises BudgetReached, or AgentError with where to look.
     """
     budget.check()
+    if failed is not None and number == 1:
+        remove_tree(failed)  # of an earlier run
     try:
         ending = agent.run(job)
     except AgentError as error:

@@ -168,8 +168,9 @@ def run_agent(session: Session, trial: Trial, agent: Agent, *, inputs: Inputs, p
 
     What passes by itself, by the agent's word, is tried again in a fresh workspace, as the policy has it; what failed
     attempts consumed is part of the record. inputs: as the caller took them (`agent_inputs`). They are compared right
-    before the agent starts, so that what was paid for is never thrown away. failed: a folder for what failed attempts
-    printed. Raises AgentError where the harness or the provider failed, and BudgetReached where no more may be spent.
+    before the agent starts, so that what was paid for is never thrown away. failed: a folder of its own for what
+    failed attempts printed. Raises AgentError where the harness or the provider failed, and BudgetReached where no more
+    may be spent.
     """
     if agent.traits.idle and not (trial.dry or session.keep_workspaces or session.redactor.replacements):
         return _keep_untouched(session, trial, agent, inputs)

@@ -231,7 +231,9 @@ class ClaudeCode:
             return AgentError(f"{self.endpoint.url} has no model `{job.trial.subject.model}`",
                               hint="choose another one: model=SLUG", usage=usage)
         said = job.redactor.text(str(result.get("result") or result.get("errors") or result.get("subtype")))[:500]
-        return AgentError("the provider failed the agent" + (f" (status {status})" if status else "") + f": {said}",
+        providers = status or reader.error or result.get("terminal_reason") == "api_error"
+        who = "the provider failed the agent" if providers else "Claude Code failed"
+        return AgentError(who + (f" (status {status})" if status else "") + f": {said}",
                           hint="run again: nothing was kept", usage=usage,
                           transient=passes_by_itself(status) or (status is None and reader.lost_connection))
 

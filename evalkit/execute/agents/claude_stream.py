@@ -106,8 +106,11 @@ class Reader:
             self._counter.end(source, inner.get("usage"))
             delta = inner.get("delta")
             goes_on = isinstance(delta, dict) and delta.get("stop_reason") == "tool_use"
-        # A run that ends by itself with the reply that passed the limit was not ended by it.
-        if goes_on and self._tokens is not None and self._counter.tokens > self._tokens:
+        if goes_on:  # a run that ends by itself with the reply that passed the limit was not ended by it
+            self._check_tokens()
+
+    def _check_tokens(self) -> None:
+        if self._tokens is not None and self._counter.tokens > self._tokens:
             self.over = f"limit of {self._tokens} tokens"
 
     def _assistant(self, event: Mapping[str, Any]) -> None:
@@ -118,6 +121,7 @@ class Reader:
         message = event.get("message")
         if isinstance(message, dict) and message.get("model") != "<synthetic>":
             self._counter.seen(message)
+            self._check_tokens()
             self._replied.add(str(message.get("id")))
             self.retries_in_a_row = self._unconnected = 0
 

@@ -13,7 +13,7 @@ from typing import Any
 from attrs import define, evolve, field
 
 from evalkit.execute.outcome import Usage
-from evalkit.execute.prices import DATE, Prices
+from evalkit.execute.prices import Prices
 
 __all__ = ["Counter", "total"]
 
@@ -88,9 +88,12 @@ class Counter:
         usage = _usage({name: _sum(message.tokens.get(name) for message in messages) for name in _API}, replies)
         if not any(message.whole for message in messages):
             return evolve(usage, output_tokens=None)
-        part = "" if all(message.whole for message in messages) else ", without the end of the last reply"
         cost = self.cost
-        return evolve(usage, cost=cost, cost_source="" if cost is None else f"price list {DATE}{part}")
+        if cost is None:
+            return usage
+        sources = dict.fromkeys(self._priced(message).cost_source for message in messages)
+        part = "" if all(message.whole for message in messages) else ", without the end of the last reply"
+        return evolve(usage, cost=cost, cost_source=" and ".join(sources) + part)
 
 
 def total(result: Mapping[str, Any], replies: int, counter: Counter) -> Usage:

@@ -233,7 +233,7 @@ def test_a_prompt_that_never_reached_the_model(bench: Bench) -> None:
 def test_an_unknown_ending_is_an_error(bench: Bench) -> None:
     """A subtype that we do not know is neither a success nor the agent's failure."""
     error = bench.fails(reply(), result(subtype="error_during_execution", result=None))
-    assert ("the provider failed the agent: error_during_execution", False) == (error.message, error.transient)
+    assert ("Claude Code failed: error_during_execution", False) == (error.message, error.transient)
     assert not bench.fails(reply(), result(subtype="error_max_budget_usd", is_error=True), {"exit": 1}).transient
 
 
@@ -384,6 +384,12 @@ def test_the_token_limit(bench: Bench) -> None:
     assert ("capped", "reached its limit of 300 tokens") == (ending.status, ending.detail)
     assert (200, 100, 20) == (ending.usage.input_tokens, ending.usage.output_tokens, ending.usage.cache_read_tokens)
     assert bench.run(*turn(1, output=50), *turn(2, output=50), result(), tokens=320).status == "completed"
+
+
+def test_the_token_limit_without_events(bench: Bench) -> None:
+    """A program that tells no events is held to what it tells: what was read."""
+    ending = bench.run(reply(1), reply(2), reply(3), {"sleep": 60}, tokens=300)
+    assert ("capped", 3, None) == (ending.status, ending.usage.turns, ending.usage.output_tokens)
 
 
 def test_subagents_count_too(bench: Bench) -> None:

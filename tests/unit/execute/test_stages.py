@@ -513,6 +513,8 @@ def test_what_a_failed_attempt_printed_can_be_seen(here: Session) -> None:
             "attempt-2.stderr": "said 2\n"} == {path.name: path.read_text() for path in folder.iterdir()}
     assert f"run again\n  what it printed: {folder / 'attempt-2.jsonl'}" == raised.value.hint
     assert nothing_kept(here, "agent")
+    play(here, Fake(), failed=folder)
+    assert not folder.exists()
 
 
 def test_what_cannot_be_shown_hides_nothing(here: Session) -> None:
