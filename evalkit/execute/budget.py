@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Callable
 
 from evalkit.errors import EvalkitError, Exit
 
@@ -23,10 +24,14 @@ class BudgetReached(EvalkitError):
 
 
 class Budget:
-    """Dollars spent by one run, of at most `limit` (None: no limit). Any thread may ask and spend."""
+    """Dollars spent by one run, of at most `limit` (None: no limit). Any thread may ask and spend.
 
-    def __init__(self, limit: float | None = None) -> None:
+    changed: called after each `spend`, in the thread that spent.
+    """
+
+    def __init__(self, limit: float | None = None, changed: Callable[[], None] = lambda: None) -> None:
         self.limit = limit
+        self.changed = changed
         self._lock = threading.Lock()
         self._spent = 0.0
         self._unknown: Counter[str] = Counter()
@@ -53,6 +58,7 @@ class Budget:
                 self._unknown[what] += 1
             else:
                 self._spent += cost
+        self.changed()
 
     def check(self) -> None:
         """Raise BudgetReached where no more may be spent."""

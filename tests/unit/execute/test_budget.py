@@ -50,6 +50,15 @@ def test_unknown_costs_are_said_and_are_no_zero() -> None:
     assert "$0.25 spent (the cost of 1 agent run and 2 judge calls is not known)" == budget.told()
 
 
+def test_who_shows_the_sum_is_told() -> None:
+    """After each amount, known or not."""
+    seen: list[str] = []
+    budget = Budget(changed=lambda: seen.append(budget.told()))
+    budget.spend(0.5, "agent run")
+    budget.spend(None, "agent run")
+    assert ["$0.50 spent", "$0.50 spent (the cost of 1 agent run is not known)"] == seen
+
+
 def test_threads_spend_at_once() -> None:
     """No amount is lost."""
     budget = Budget()
