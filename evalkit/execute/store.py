@@ -29,18 +29,8 @@ from attrs import define, field
 from evalkit.errors import HarnessError
 from evalkit.execute.folders import abandoned, claimed, remove_tree
 from evalkit.execute.store_claim import claim, remove_left_locks, try_claim
-from evalkit.execute.store_entry import (
-    MANIFEST,
-    Damaged,
-    EntryManifest,
-    Stamp,
-    check_file,
-    is_key,
-    is_kind,
-    read_manifest,
-    seal,
-    stamp_of,
-)
+from evalkit.execute.store_entry import Damaged, EntryManifest, is_key, is_kind, read_manifest, seal
+from evalkit.execute.store_seen import Seen, look
 
 __all__ = ["Store"]
 
@@ -56,7 +46,7 @@ class Store:
 
     root: Path
     say: Callable[[str], None] = field(default=lambda _: None, eq=False, repr=False)
-    _seen: dict[Path, _Seen] = field(factory=dict, init=False, eq=False, repr=False)
+    _seen: dict[Path, Seen] = field(factory=dict, init=False, eq=False, repr=False)
 
     def path(self, kind: str, key: str) -> Path:
         """Where an entry is, or would be."""
@@ -122,7 +112,7 @@ class Store:
                 return False
             seen = self._seen.get(folder)
             if seen is None or not seen.covers(only) or not seen.holds(folder):
-                self._seen[folder] = _look(folder, kind, key, only, seen or _Seen())
+                self._seen[folder] = look(folder, kind, key, only, seen or Seen())
         except OSError as error:
             if error.errno == errno.EIO:
                 raise Damaged(f"the disk cannot read it: {error.strerror}") from error
@@ -289,41 +279,7 @@ class Store:
         return HarnessError(f"cannot {what} the store {self.root}: {error.strerror or error}", hint=hint)
 
 
-# ---- what was compared ----
-@define
-class _Seen:
-    """The stamps of an entry's files when they were found to be right. whole: of all its files."""
-
-    stamps: dict[str, Stamp] = field(factory=dict)
-    whole: bool = False
-
-    def covers(self, only: Collection[str] | None) -> bool:
-        return self.whole or (only is not None and all(name in self.stamps for name in only))
-
-    def holds(self, folder: Path) -> bool:
-        try:
-            return all(stamp_of(folder / name) == stamp for name, stamp in self.stamps.items())
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-
-
-def _look(folder: Path, kind: str, key: str, only: Collection[str] | None, seen: _Seen) -> _Seen:
-    """Compare an entry with its manifest, but for what was `seen` before. Raises `Damaged`, and OSError."""
-    manifest = read_manifest(folder, kind, key)
-    if manifest is None:
-        return _Seen(whole=True)
-    stamps = {MANIFEST: stamp_of(folder / MANIFEST)}
-    trusted = seen.stamps if seen.stamps.get(MANIFEST) == stamps[MANIFEST] else {}
-    for name, known in manifest.files.items():
-        wanted = only is None or name in only
-        stamp = check_file(folder, name, known, contents=False)
-        if wanted and stamp != trusted.get(name):
-            stamp = check_file(folder, name, known)
-        if wanted or stamp == trusted.get(name):
-            stamps[name] = stamp
-    return _Seen(stamps, whole=len(stamps) == len(manifest.files) + 1)
-
-
+# ---- folders ----
 def _note_use(folder: Path) -> None:
     """An entry's folder has the time of its last use, to the hour: what is in use is not cleared away."""
     with contextlib.suppress(OSError):
@@ -331,7 +287,6 @@ def _note_use(folder: Path) -> None:
             os.utime(folder)
 
 
-# ---- folders ----
 def _folders(folder: Path) -> list[Path]:
     try:
         return sorted(path for path in folder.iterdir() if path.is_dir())
