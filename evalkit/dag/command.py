@@ -192,6 +192,8 @@ def _tell(look: Invocation, rows: Sequence[Row], errors: Sequence[EvalkitError],
     if not failures and look.ran == 0:
         print("everything was up to date: nothing ran", file=sys.stderr)
     statuses = [_status(rows, dry=look.choices.dry), *_show_failures(failures)]
+    if not failures and any(row.status == "error" and not row.ended for row in rows):
+        statuses.append(Exit.HARNESS)
     for error in reporter.errors if reporter else ():
         print(f"error: {error}", file=sys.stderr)
         statuses.append(Exit.HARNESS)
@@ -203,9 +205,12 @@ _WORSE = (Exit.OK, Exit.CASE_FAILED, Exit.BUDGET, Exit.USAGE, Exit.HARNESS)
 
 
 def _status(rows: Sequence[Row], *, dry: bool) -> Exit:
-    """The exit status of the verdicts. A dry run grades what nobody worked on: it is to fail."""
+    """The exit status of the verdicts. A dry run grades what nobody worked on: it is to fail.
+
+    What kept a trial from having any has its own: that of its failure.
+    """
     verdicts = {row.status for row in rows}
-    if "error" in verdicts:
+    if any(row.status == "error" and row.ended for row in rows):
         return Exit.HARNESS
     if "not run" in verdicts:
         return Exit.BUDGET

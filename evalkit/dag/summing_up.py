@@ -38,14 +38,15 @@ def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress) -> lis
     folder, cache = summary_places(root, run)
     finished = [row.place for row in rows if row.ended]
     unfinished = [row for row in rows if not row.ended]
+    why = "" if (folder / "summary.json").exists() else "never run"
     try:
         changes = report_changes(folder, cache, finished)
         if not changes and not unfinished:
             return []
-        progress.started(f"report:{run}", told(changes) or "trials without a result")
         state = update_report(folder, cache, finished, unfinished=unfinished)
     except EvalkitError as error:
-        progress.finished(f"report:{run}", "could not do its work")
         return [error]
-    progress.finished(f"report:{run}", "")
+    if state.written:  # else it was looked at again, and came out the same
+        progress.started(f"report:{run}", why or told(changes) or "trials without a result")
+        progress.finished(f"report:{run}", "")
     return list(state.errors)
