@@ -173,11 +173,19 @@ def _copied(found: ShellWrites, args: Sequence[Word], plain: Sequence[Word]) -> 
 
 # ---- programs that write by option ----
 def _sed(found: ShellWrites, args: Sequence[Word], plain: Sequence[Word]) -> None:
-    scripts = any(re.match(r"-[a-zA-Z]*[ef]$|--expression|--file", word.text) for word in args)
-    if any(re.match(r"-[nErsz]*i|--in-place", word.text) for word in args):
-        for word in plain if scripts else plain[1:]:
+    """`-i` writes its files, and with an ending (`-i.bak`) copies of them beside them."""
+    scripts = [at for at, word in enumerate(args) if re.fullmatch(r"-[nErsz]*[ef]|--expression|--file", word.text)]
+    files = [word for at, word in enumerate(args) if not word.text.startswith("-") and at - 1 not in scripts]
+    if not scripts and not any(word.text.startswith(("-e", "-f", "--expression=", "--file=")) for word in args):
+        files = files[1:]
+    in_place = next((match for word in args if (match := re.match(r"(?:-[nErsz]*i|--in-place=?)(.*)", word.text))),
+                    None)
+    if in_place is not None:
+        for word in files:
             _name(found, word)
-    elif any(re.search(r"(?:^|[/;}])\s*w\s+\S", word.text) for word in plain):
+            if in_place[1]:
+                found.paths.append(Named(word.text + in_place[1], glob=word.glob))
+    elif any(re.search(r"(?:^|[/;}])\s*w\s+\S", word.text) for word in args):
         raise Unclear("sed writes to a file that its script names")
 
 
