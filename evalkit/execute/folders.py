@@ -23,7 +23,7 @@ __all__ = ["abandoned", "claimed", "remove_tree"]
 
 _NEW = "new-"
 """How the name of a folder begins that is not locked yet."""
-_LONGEST_NEW = 3600.0
+_LONGEST_NEW = 60.0
 """Seconds after which such a folder is one that was never finished."""
 _DEEP = 60
 """Levels below which folders are moved up before they are removed."""

@@ -63,7 +63,7 @@ def test_a_store_can_be_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 # ---- scratch folders ----
 def test_a_folder_that_was_never_claimed(tmp_path: Path) -> None:
-    """Its process may be about to claim it; after an hour it was killed before it could."""
+    """Its process may be about to claim it; after a minute it was killed before it could."""
     new = tmp_path / "new-1234"
     new.mkdir()
     assert not abandoned(new)
