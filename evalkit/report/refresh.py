@@ -11,7 +11,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
 import orjson
@@ -23,30 +23,32 @@ from evalkit.records import SCHEMA, BadRecord, read_json, write_bytes
 from evalkit.report.aggregate import aggregate
 from evalkit.report.row import Row
 from evalkit.report.summary import TrialSummary, json_text, line_of, line_of_row, line_text, summary_text
-from evalkit.report.update import SUMMARY, Known, ReportState
+from evalkit.report.update import SUMMARY, Known, ReportState, bytes_digest
 
 __all__ = ["refresh"]
 
 _AGGREGATE = "aggregate.json"
 _GRAIN = 50_000_000
 """Nanoseconds: a file that changed less than this before it was read may change again and have the same stamp."""
-_NO_STAMP = (0, 0, 0, 0)
 _TRIAL = re.compile(r"trial-([0-9]+)")
 
 
-def refresh(folder: Path, known: Known, changes: Mapping[str, Stamp | None], places: Iterable[str],
-            unfinished: Mapping[str, Row], *, full: bool) -> tuple[ReportState, Known]:
+def refresh(folder: Path, known: Known, changes: Container[str], places: Iterable[str], unfinished: Mapping[str, Row],
+            *, full: bool) -> tuple[ReportState, Known]:
     """Bring lines and reports up to date; what is known then.
 
-    changes: the stamps of those files that have another one than is known, by path below the folder. places: of trials
-    that may be new. Raises HarnessError where a report cannot be written.
+    changes: those files that are others than what is known, by path below the folder. places: of trials that may be
+    new. Raises HarnessError where a report cannot be written.
     """
     more, aggregates = _walk(folder) if full else ([], [])
     found = _Found(folder)
     for place in dict.fromkeys([*known.lines, *known.damaged, *places, *more]):
-        path, stamped = f"{place}/result.json", known.results.get(place)
-        now = changes[path] if path in changes else stamped or _stamp(f"{folder}/{path}")
-        found.look(place, now, known.lines.get(place) if now == stamped else None, unfinished.get(place))
+        if place in unfinished:
+            found.add(place, _stamp(f"{folder}/{place}/result.json"), line_of_row(unfinished[place], place))
+        elif place in known.lines and f"{place}/result.json" not in changes:
+            found.keep(place, known)
+        else:
+            found.read(place)
     lines = found.lines
     if lines.keys() != known.lines.keys():
         lines = dict(sorted(lines.items(), key=lambda item: _order(item[0])))
@@ -54,54 +56,64 @@ def refresh(folder: Path, known: Known, changes: Mapping[str, Stamp | None], pla
     statuses = {place: found.statuses.get(place) or known.statuses[place] for place in lines}
     reports = _Reports(folder, known.written, changes)
     reports.write_all(lines, statuses, changed, aggregates)
-    return (ReportState(len(lines), found.read, tuple(reports.written), tuple(found.errors)),
-            Known(found.results, found.damaged, reports.stamps, statuses, lines))
+    return (ReportState(len(lines), found.looks, tuple(reports.written), tuple(found.errors)),
+            Known(found.results, found.damaged, found.unsettled, reports.stamps, statuses, lines))
 
 
 @define
 class _Found:
-    """What was found at the places of trials. statuses: of lines that were made anew."""
+    """What was found at the places of trials. statuses: of lines that were made anew. looks: how many were read."""
 
     folder: Path
     results: dict[str, Stamp | None] = field(factory=dict)
     lines: dict[str, bytes] = field(factory=dict)
     statuses: dict[str, str] = field(factory=dict)
+    unsettled: dict[str, str] = field(factory=dict)
     damaged: list[str] = field(factory=list)
     errors: list[HarnessError] = field(factory=list)
-    read: int = 0
+    looks: int = 0
 
-    def look(self, place: str, now: Stamp | None, line: bytes | None, row: Row | None) -> None:
-        """Find the line of a trial: that of its row, the known one where it is still right, or one that is read."""
-        if row is not None:
-            self._add(place, now, line_of_row(row, place))
-        elif line is not None:
-            self.results[place], self.lines[place] = now, line
-        elif now is not None:
-            self.read += 1
-            settled = now[-1] < time.time_ns() - _GRAIN
-            try:
-                self._add(place, now if settled else _NO_STAMP, _read(self.folder, place))
-            except FileNotFoundError:  # it was there a moment ago
-                return
-            except HarnessError as error:
-                self.damaged.append(place)
-                self.errors.append(error)
-
-    def _add(self, place: str, now: Stamp | None, line: TrialSummary) -> None:
+    def add(self, place: str, now: Stamp | None, line: TrialSummary) -> None:
+        """A line that was made now."""
         self.results[place], self.lines[place], self.statuses[place] = now, line_text(line), line.status
+
+    def keep(self, place: str, known: Known) -> None:
+        """A line that is still right."""
+        self.results[place], self.lines[place] = known.results[place], known.lines[place]
+        if place in known.unsettled:
+            self.unsettled[place] = known.unsettled[place]
+
+    def read(self, place: str) -> None:
+        """A line that has to be read, if its result is there."""
+        path = f"{self.folder}/{place}/result.json"
+        now = _stamp(path)
+        if now is None:
+            return
+        self.looks += 1
+        digest = bytes_digest(path) if now[-1] > time.time_ns() - _GRAIN else ""
+        try:
+            self.add(place, now, _read(self.folder, place))
+        except FileNotFoundError:  # it was there a moment ago
+            return
+        except HarnessError as error:
+            self.damaged.append(place)
+            self.errors.append(error)
+            return
+        if digest:
+            self.unsettled[place] = digest
 
 
 @define
 class _Reports:
     """The reports of a run.
 
-    before: stamps of those that were written last. changes: stamps of files that have another one by now. stamps: of
-    those that are there in the end. written: those that came out different.
+    before: stamps of those that were written last. changes: files that are others by now. stamps: of those that are
+    there in the end. written: those that came out different.
     """
 
     folder: Path
     before: Mapping[str, Stamp]
-    changes: Mapping[str, Stamp | None]
+    changes: Container[str]
     stamps: dict[str, Stamp] = field(factory=dict)
     written: list[str] = field(factory=list)
 

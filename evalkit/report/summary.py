@@ -7,20 +7,18 @@ they hold. It has what the statistics of a unit need too (aggregate.py).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import attrs
 import orjson
 from attrs import field, frozen
 
-from evalkit.digest import digest_file
 from evalkit.grade.verdict import Status
 from evalkit.records import SCHEMA
 from evalkit.report.row import Row, RowStatus
 
 __all__ = ["STATUSES", "RunSummary", "TrialSummary", "json_text", "line_of", "line_of_row", "line_text",
-           "report_inputs", "summary_text", "write_report"]
+           "summary_text"]
 
 STATUSES: tuple[RowStatus, ...] = ("pass", "fail", "error", "not run")
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
@@ -150,22 +148,3 @@ def _cost(usages: Sequence[Mapping[str, Any]]) -> float | None:
     """Dollars for all of these; None where the cost of one is not known."""
     costs = [_of(usage, "cost", *_NUMBER) for usage in usages]
     return None if None in costs else sum(costs, 0.0)
-
-
-# ---- until the report's task calls update_report ----
-def report_inputs(folder: Path) -> dict[str, str]:
-    """The results that a summary is made from."""
-    return {path.parent.relative_to(folder).as_posix(): digest_file(path)
-            for path in sorted(folder.glob("**/trial-*/result.json"))}
-
-
-def write_report(folder: Path, run: str) -> dict[str, Any]:
-    """Write the reports of a run anew. Raises `BadRecord` for a damaged result."""
-    from evalkit.report.refresh import refresh
-    from evalkit.report.update import Known
-
-    assert run == folder.name
-    state, _ = refresh(folder, Known({}, [], {}, {}, {}), {}, (), {}, full=True)
-    for error in state.errors:
-        raise error
-    return {"trials": state.trials}

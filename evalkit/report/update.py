@@ -10,14 +10,17 @@ A trial without a result (an error of the harness, or no budget) has a line beca
 until it has a new result, or until the run's folder or its summary.json is deleted.
 
 Limits: a result that came without a run (copied in by hand) is found by a full walk, which is made where there is no
-cache or no summary.json, or where the caller asks for it. A result that changed within the clock's grain of the moment
-when it was read is read again the next time. Where the cache cannot be written, each update is a full walk.
+cache or no summary.json, or where the caller asks for it. Where the cache cannot be written, that is always.
+
+A file that changes within the grain of the file system's clock can get other bytes and keep its stamp. So of a result
+that was read so soon after it changed the digest is kept too, and compared.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -30,10 +33,10 @@ from evalkit.errors import HarnessError
 from evalkit.kept import read_kept, write_kept
 from evalkit.report.row import Row
 
-__all__ = ["SUMMARY", "Known", "ReportState", "report_changes", "update_report"]
+__all__ = ["SUMMARY", "Known", "ReportState", "bytes_digest", "report_changes", "update_report"]
 
 SUMMARY = "summary.json"
-_KEY = f"report 1 of evalkit {__version__}"
+_KEY = f"report 2 of evalkit {__version__}"
 """To be raised with every change of what a line is made of."""
 
 
@@ -41,24 +44,27 @@ class ReportState(NamedTuple):
     """What an update did.
 
     trials: how many the summary has. read: how many results were read. written: files, by path below the run's folder.
-    errors: of results that could not be read; all others are in the summary.
+    errors: of results that could not be read; all others are in the summary. changes: what `report_changes` told.
     """
 
     trials: int
     read: int
     written: tuple[str, ...]
     errors: tuple[HarnessError, ...]
+    changes: tuple[str, ...] = ()
 
 
 class Known(NamedTuple):
     """What an update leaves to the next one. A place is a trial's folder, a path a file, both below the run's folder.
 
     results: stamps by place; None for a trial without a result. damaged: places of results that could not be read.
-    written: stamps of the summary and of aggregates, by path. statuses, lines: by place, as in the summary.
+    unsettled: digests by place, of results that could change and keep their stamp. written: stamps of the summary and
+    of aggregates, by path. statuses, lines: by place, as in the summary.
     """
 
     results: dict[str, Stamp | None]
     damaged: list[str]
+    unsettled: dict[str, str]
     written: dict[str, Stamp]
     statuses: dict[str, str]
     lines: dict[str, bytes]
@@ -89,14 +95,15 @@ def update_report(folder: Path, cache: Path, trials: Iterable[str] = (), *, unfi
         changes = {} if known is None else _changes(folder, known, places)
         if known is not None and not changes and not rows and not full:
             return ReportState(len(known.results), 0, (), ())
+        told = (SUMMARY,) if known is None else tuple(changes)
         if known is None or changes.get(SUMMARY, ()) is None:  # it was deleted: a wish to start anew
-            known, changes, full = Known({}, [], {}, {}, {}), {}, True
+            known, changes, full = Known({}, [], {}, {}, {}, {}), {}, True
         from evalkit.report.refresh import refresh  # only here: it imports what makes lines
 
         state, now = refresh(folder, known, changes, [*places, *rows], rows, full=full)
         if now != known:
             _keep(cache, now)
-        return state
+        return state._replace(changes=told)
 
 
 def _places(folder: Path, trials: Iterable[str]) -> list[str]:
@@ -108,8 +115,8 @@ def _known(cache: Path) -> Known | None:
     if kept is None:
         return None
     head, *lines = kept.split(b"\n")
-    results, damaged, written, statuses = orjson.loads(head)
-    return Known({place: stamp and tuple(stamp) for place, stamp in results.items()}, damaged,
+    results, damaged, unsettled, written, statuses = orjson.loads(head)
+    return Known({place: stamp and tuple(stamp) for place, stamp in results.items()}, damaged, unsettled,
                  {path: tuple(stamp) for path, stamp in written.items()}, statuses,
                  dict(zip(statuses, lines, strict=True)))
 
@@ -120,12 +127,25 @@ def _keep(cache: Path, known: Known) -> None:
 
 def _changes(folder: Path, known: Known, places: Iterable[str]) -> dict[str, Stamp | None]:
     """The files below the folder that came or went or were replaced, with their stamps now."""
-    within = f"{folder}/"
-    results = known.results
+    within, results = f"{folder}/", known.results
     stamps = {f"{within}{place}/result.json": stamp for place, stamp in results.items()}
     stamps |= {f"{within}{place}/result.json": None for place in (*places, *known.damaged) if place not in results}
     stamps |= {within + path: stamp for path, stamp in known.written.items()}
-    return {path.removeprefix(within): now for path, now in changed_stamps(stamps).items()}
+    changes = changed_stamps(stamps)
+    for place, digest in known.unsettled.items():
+        path = f"{within}{place}/result.json"
+        if path not in changes and bytes_digest(path) != digest:
+            changes[path] = stamps[path]
+    return {path.removeprefix(within): now for path, now in changes.items()}
+
+
+def bytes_digest(path: str) -> str:
+    """The digest of a file's bytes; "" where it cannot be read."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError:
+        return ""
 
 
 @contextlib.contextmanager

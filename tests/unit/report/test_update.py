@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalkit.analysis.survey import Stamp, stamp
 from evalkit.errors import HarnessError
 from evalkit.records import BadRecord, write_record
 from evalkit.report.row import Row, failed_row
@@ -35,6 +36,13 @@ class Run:
         write_record(self.folder / place / "result.json", result)
 
     def update(self, *places: str, **choices: Any) -> ReportState:
+        """An update; it tells what `report_changes` did before it."""
+        before = self.changes(*places)
+        state = self.update_with_others(*places, **choices)
+        assert state.changes == tuple(before)
+        return state._replace(changes=())
+
+    def update_with_others(self, *places: str, **choices: Any) -> ReportState:
         return update_report(self.folder, self.cache, [f"latest/{place}" for place in places], **choices)
 
     def changes(self, *places: str) -> list[str]:
@@ -193,13 +201,22 @@ def test_a_trial_without_a_result(run: Run) -> None:
     assert run.statuses() == {A1: "fail", A2: "pass", B1: "pass", new: "pass"}
 
 
-def test_a_result_that_may_still_change_is_read_again(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Written within the clock's grain, it could get other bytes and keep its stamp."""
+def test_a_result_that_may_still_change_is_compared(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Written within the clock's grain, it can get other bytes and keep its stamp. That it might is no change."""
     monkeypatch.setattr("evalkit.report.refresh._GRAIN", 60_000_000_000)
     run.keep(A1, "fail")
-    assert [run.update().read, run.update().read] == [1, 1]
-    monkeypatch.setattr("evalkit.report.refresh._GRAIN", -60_000_000_000)
-    assert [run.update().read, run.update().read] == [1, 0]
+    assert (run.update().read, run.changes(), run.update().read) == (1, [], 0)
+    stamps = {str(run.folder / A1 / "result.json"): stamp(str(run.folder / A1 / "result.json"))}
+    run.keep(A1, "error")
+
+    def frozen(path: str) -> Stamp:
+        return stamps.get(path) or stamp(path)
+
+    monkeypatch.setattr("evalkit.report.refresh.stamp", frozen)
+    monkeypatch.setattr("evalkit.report.update.changed_stamps", lambda known: {
+        path: frozen(path) for path, before in known.items() if frozen(path) != before})
+    assert run.changes() == [f"{A1}/result.json"]
+    assert (run.update().read, run.statuses()[A1], run.changes()) == (1, "error", [])
 
 
 def test_updates_at_the_same_time(run: Run) -> None:
@@ -208,7 +225,7 @@ def test_updates_at_the_same_time(run: Run) -> None:
     for place in places:
         run.keep(place)
     with ThreadPoolExecutor(len(places)) as pool:
-        assert all(state.read == 1 for state in pool.map(run.update, places))
+        assert all(state.read == 1 for state in pool.map(run.update_with_others, places))
     assert list(run.statuses()) == [A1, A2, B1, *places]
 
 
