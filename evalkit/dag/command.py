@@ -87,7 +87,7 @@ class Run(DoitRun):  # type: ignore[misc]
             return _help(look)
         if look.planned is None:
             rows = _each_once(look.rows[name] for name in self.loader.asked)
-            errors = [] if look.summed_up else sum_up(look.root, look.run, rows, look.progress)
+            errors = [] if look.summed_up else sum_up(look.root, look.run, rows, look.progress, new=False)
             if not errors and not look.summed_up:
                 look.keep({})
             self.dep_manager.close()
@@ -111,7 +111,9 @@ class Run(DoitRun):  # type: ignore[misc]
             """Once all has run, and while the state is open."""
             rows.update({name: [_row(plan, one) for one in of_name] for name, of_name in trials.items()})
             found = _each_once(rows[name] for name in asked)
-            errors.extend(sum_up(look.root, look.run, found, progress) if found else [])
+            if found:
+                new = any(name.startswith("result:") for name in reporter.executed)
+                errors.extend(sum_up(look.root, look.run, found, progress, new=new))
             if not reporter.ignored:
                 look.keep({name: list(zip(of_name, rows[name], strict=True)) for name, of_name in trials.items()
                            if of_name and name.startswith("case:") and all(map(_is_settled, rows[name]))})

@@ -28,10 +28,10 @@ def told(changes: Sequence[str]) -> str:
     return f"{changes[0]} changed" if changes else ""
 
 
-def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress) -> list[EvalkitError]:
+def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress, *, new: bool = True) -> list[EvalkitError]:
     """Bring a run's summary up to date where any of these trials, or anything else that it knows, changed.
 
-    Returns what went wrong: results that cannot be read are left out, and told.
+    new: some of the results were just made. Returns what went wrong: results that cannot be read are left out, and told.
     """
     from evalkit.errors import EvalkitError
 
@@ -46,7 +46,7 @@ def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress) -> lis
         state = update_report(folder, cache, finished, unfinished=unfinished)
     except EvalkitError as error:
         return [error]
-    if state.written:  # else it was looked at again, and came out the same
+    if state.written or new:  # else results were looked at again, and are the same
         progress.started(f"report:{run}", why or told(changes) or "trials without a result")
         progress.finished(f"report:{run}", "")
     return list(state.errors)
