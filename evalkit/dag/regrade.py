@@ -75,16 +75,16 @@ class Regraded:
 
 
 def regrade(project: Project, session: Session, judge: JudgeChoice, run: str, *, cases: Collection[str] | None = None,
-            checks: Collection[str] | None = None, jobs: int = 2,
-            done: Callable[[str, str], None] = lambda trial, status: None) -> Regraded:
+            checks: Collection[str] | None = None, jobs: int = 2, asking: int = 10,
+            done: Callable[[int], None] = lambda trials: None) -> Regraded:
     """Grade a run's stored trials again.
 
-    cases: beginnings of the names of the units to regrade; checks: ids of checks and judges; None: all. jobs: commands
-    and judges at a time. done: is told of each trial that is done, and what it came to. What is wrong with single
+    cases: beginnings of the names of the units to regrade; checks: ids of checks and judges; None: all. jobs,
+    asking: commands, and judges, at a time. done: is told after each trial how many are done. What is wrong with single
     trials is in the notes, and makes the status that of an error.
     Raises UserError where the run has no such trial, or no unit such a check.
     """
-    return _Regrading(project, session, judge, run, cases, checks, jobs, done).all()
+    return _Regrading(project, session, judge, run, cases, checks, {"run": jobs, "ask": asking}, done).all()
 
 
 @define
@@ -100,15 +100,15 @@ class _Pending:
 
 class _Regrading:
     def __init__(self, project: Project, session: Session, judge: JudgeChoice, run: str,
-                 cases: Collection[str] | None, checks: Collection[str] | None, jobs: int,
-                 done: Callable[[str, str], None]) -> None:
+                 cases: Collection[str] | None, checks: Collection[str] | None,
+                 threads: Mapping[str, int], done: Callable[[int], None]) -> None:
         self.project = project
         self.session = session
         self.judge = judge
         self.run = run
         self.cases = tuple(cases or ())
         self.checks = frozenset(checks) if checks else None
-        self.jobs = jobs
+        self.threads = threads
         self.done = done
         self.contents = cache(session.contents)
         self.trees = Trees(session, self.contents)
@@ -120,7 +120,7 @@ class _Regrading:
         self.after: Counter[str] = Counter()
         self.graded = self.kept = 0
         self.problems: list[Exit] = []
-        self.pool: ThreadPoolExecutor | None = None
+        self.pools: dict[str, ThreadPoolExecutor] = {}
 
     def all(self) -> Regraded:
         folder = self.session.places.results / self.run
@@ -133,13 +133,13 @@ class _Regrading:
                 begun = self._begin(trial)
                 if begun is not None:
                     pending.append(begun)
-                while pending and (len(pending) > _AHEAD * self.jobs or not _waits(pending[0])):
+                while pending and (len(pending) > _AHEAD * max(self.threads.values()) or not _waits(pending[0])):
                     self._finish(pending.popleft())
             while pending:
                 self._finish(pending.popleft())
         finally:
-            if self.pool is not None:  # after an interrupt nobody waits for what is at work: its commands are ended
-                self.pool.shutdown(wait=False, cancel_futures=True)
+            for pool in self.pools.values():  # after an interrupt nobody waits for what is at work: it is ended
+                pool.shutdown(wait=False, cancel_futures=True)
         return self._outcome()
 
     def _wanted(self, unit: str) -> bool:
@@ -252,16 +252,16 @@ class _Regrading:
             spec, lane = check.spec, trial.lane
             if isinstance(spec, _INLINE) or _skipped(case, check, lane):
                 return grade_check(case, check, found.tree, inputs, lane)
-            return self._later(self._graded, case, check, found, inputs, lane)
+            return self._later("run", self._graded, case, check, found, inputs, lane)
         if inputs["judging"] != "on":
             return grade_judge(case, check, found.tree, inputs, digest(inputs), state=inputs["judging"], model="",
                                endpoint=None)
-        return self._later(self._asked, case, check, found, inputs)
+        return self._later("ask", self._asked, case, check, found, inputs)
 
-    def _later(self, work: Callable[..., Grade], *args: Any) -> Future[Grade]:
-        if self.pool is None:
-            self.pool = ThreadPoolExecutor(self.jobs, thread_name_prefix="regrade")
-        return self.pool.submit(work, *args)
+    def _later(self, pool: str, work: Callable[..., Grade], *args: Any) -> Future[Grade]:
+        if pool not in self.pools:
+            self.pools[pool] = ThreadPoolExecutor(self.threads[pool], thread_name_prefix=f"regrade-{pool}")
+        return self.pools[pool].submit(work, *args)
 
     def _graded(self, case: Case, check: Check, found: Found, inputs: Inputs, lane: str) -> Grade:
         try:
@@ -291,7 +291,7 @@ class _Regrading:
         self.kept += len(grades) - len(work.fresh)
         self.after[status] += 1
         self._compare(trial, unit, grades, results, status, reason)
-        self.done(f"{trial.unit}#{trial.number}", status)
+        self.done(sum(self.after.values()))
         if work.found.notes:
             where = trial.folder.relative_to(self.session.places.results).as_posix()
             shown = [*work.found.notes[:_SHOWN_NOTES],
