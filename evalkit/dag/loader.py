@@ -89,11 +89,14 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
 
     def _for_looking(self, look: Invocation, names: list[str], own: list[Task], own_names: Sequence[str]) -> list[Task]:
         """All tasks that the names can mean, for commands that run nothing."""
+        from evalkit.dag.why import foresee
+
         plan = look.plan
         plan.graph.tell_groups = True
         plan.build(look.meant([name for name in names if name not in own_names]) if names else None,
                    named={name.removeprefix("case:") for name in names}, strict=False)
         plan.add_report()
+        foresee(plan.graph.tasks)
         tasks = [*own, *plan.graph.tasks.values()]
         names[:] = expand(names, [task.name for task in tasks], [target for task in tasks for target in task.targets])
         return tasks
