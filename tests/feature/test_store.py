@@ -242,6 +242,19 @@ def test_a_store_that_is_shared(kept: Store, store: Run, project: MiniProject, t
     assert 2 == store("gc", "--with", str(tmp_path / "none"))[0]
 
 
+def test_where_the_store_is(kept: Store, store: Run, project: MiniProject, tmp_path: Path,
+                            monkeypatch: pytest.MonkeyPatch) -> None:
+    """As pyproject.toml says, from the project; the variable wins."""
+    kept.root.rename(tmp_path / "shared")
+    assert f"the store {kept.root} is empty\n" == store("ls")[2]
+    project.write("pyproject.toml", project.read("pyproject.toml") + '\n[tool.evalkit]\nstore = "../shared"\n')
+    assert LISTED == store("ls")[1]
+    monkeypatch.setenv("EVALKIT_STORE", str(tmp_path / "none"))
+    assert f"the store {tmp_path / 'none'} is empty\n" == store("ls")[2]
+    monkeypatch.setenv("EVALKIT_STORE", "~nobody-of-this-name/store")
+    assert "error: `store=~nobody-of-this-name/store` (from the environment) is not valid" in store("ls")[2]
+
+
 # ---- verify ----
 def test_verify(kept: Store, store: Run) -> None:
     """Damaged entries are listed; only `--repair` sets them aside."""
