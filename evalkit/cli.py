@@ -22,6 +22,8 @@ COMMANDS = {
     "check": ("check", "find what is wrong in cases, without running anything"),
     "fmt": ("fmt", "write case files in their canonical form"),
     "show": ("show", "print a compiled case, every value with where it comes from"),
+    "why": ("why", "why a task would run, or not: which input changed"),
+    "plan": ("plan", "what would run, and what it is expected to cost"),
     "explain": ("explain", "what an error or a warning means, with an example"),
     "choices": ("choices", "the choices of a run, what they are set to and where"),
     "init": ("init", "start a project of your own"),

@@ -76,7 +76,7 @@ def _page(look: Look, *, every: bool) -> list[str]:
         if len(shown) < len(whys):
             page.append(f"  {_up_to_date(len(whys) - len(shown))}")
         page.append("")
-    return [*page, _sum(look.whys), *notes(look)]
+    return [*page, _sum(look.whys), *notes(look), *_paid(look)]
 
 
 def _titles(look: Look, trials: dict[str, list[Why]]) -> dict[str, str]:
@@ -118,13 +118,19 @@ def _sum(whys: Sequence[Why]) -> str:
 
 
 def notes(look: Look) -> list[str]:
-    """What else is to be known of a run that would do this: its samples, its budget, what it pays for."""
+    """What else is to be known of the agent runs that there would be."""
     choices, said = look.choices, []
     sampled = [why for why in look.whys if why.task in look.trials and look.trials[why.task].trial.traits.sampled]
     if choices.fresh and sampled:
         said.append(f"fresh=1: new samples of {count(len(sampled), 'agent run')}; the earlier ones stay in the store")
     if choices.dry:
         said.append("dry=1: no model is called")
+    return said
+
+
+def _paid(look: Look) -> list[str]:
+    """What may cost money."""
+    choices, said = look.choices, []
     agents = sum(look.costs(why) for why in look.whys if why.kind == "agent")
     judges = sum(look.costs(why) for why in look.whys if why.kind == "judge")
     if agents or judges:
@@ -144,5 +150,5 @@ def _data(look: Look) -> dict[str, object]:
                    "status": why.status, "reason": why.reason, "in_store": look.in_store(why),
                    "costs": why.kind in ("agent", "judge") and look.costs(why)} for why in look.whys],
         "counts": {status: counts[status] for status in ("runs", "waits", "up to date", "ignored")},
-        "notes": notes(look),
+        "notes": [*notes(look), *_paid(look)],
     }

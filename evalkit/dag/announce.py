@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from evalkit.dag.expect import Earlier, Sum, total
 from evalkit.dag.plan import Plan
 from evalkit.digest import digest
+from evalkit.execute.budget import dollars
 from evalkit.plan.keys import agent_inputs
 from evalkit.plan.trials import Trial
-from evalkit.records import BadRecord, read_record
-from evalkit.report.result import TrialResult
 
-__all__ = ["announcement"]
+__all__ = ["announcement", "duration", "expected"]
 
 
 def announcement(plan: Plan, trials: Sequence[Trial]) -> str:
@@ -22,6 +22,7 @@ def announcement(plan: Plan, trials: Sequence[Trial]) -> str:
             and not session.store.has("agent", digest(agent_inputs(trial, session.contents)))]
     if not paid:
         return ""
+    earlier = Earlier.of(session.places.results)
     lines = []
     for (subject, version), count in Counter((trial.subject, trial.traits.version) for trial in paid).items():
         mine = [trial for trial in paid if trial.subject == subject]
@@ -29,27 +30,25 @@ def announcement(plan: Plan, trials: Sequence[Trial]) -> str:
         cases = names[0] if len(names) == 1 else f"{len(names)} cases"
         turns, time = max(trial.case.limits.turns for trial in mine), max(trial.case.limits.time for trial in mine)
         lines.append(f"about to run {subject.agent} {version} with {subject.model}: {count} "
-                     f"trial{'' if count == 1 else 's'} of {cases}, at most {turns} turns and {_limit(time)} each; "
-                     f"{_expected(plan, mine)}")
+                     f"trial{'' if count == 1 else 's'} of {cases}, at most {turns} turns and {duration(time)} each; "
+                     f"{expected(total(earlier.cost(trial) for trial in mine))}")
     return "\n".join(lines)
 
 
-def _limit(seconds: int) -> str:
-    return f"{seconds} s" if seconds % 60 else f"{seconds // 60} min"
-
-
-def _expected(plan: Plan, trials: Sequence[Trial]) -> str:
-    """The mean cost of earlier runs of the same subject on the same cases, times the trials to come."""
-    costs: list[float] = []
-    for trial in {trial.case.unit: trial for trial in trials}.values():
-        pattern = f"*/{trial.subject.path}/{trial.case.unit}/trial-*/result.json"
-        for path in sorted(plan.session.places.results.glob(pattern)):
-            try:
-                cost = read_record(path, TrialResult).ending.usage.cost
-            except (BadRecord, FileNotFoundError):
-                continue
-            if cost is not None:
-                costs.append(cost)
-    if not costs:
+def expected(cost: Sum) -> str:
+    """An expected cost in words: `expected cost $1.20 (from 4 earlier runs; no figure for 2)`."""
+    if not cost.known:
         return "cost not known: there is no earlier run"
-    return f"expected cost ${sum(costs) / len(costs) * len(trials):.2f} (from {len(costs)} earlier)"
+    gaps = f"; no figure for {cost.unknown}" if cost.unknown else ""
+    return f"expected cost {dollars(cost.amount)} (from {cost.runs} earlier run{'' if cost.runs == 1 else 's'}{gaps})"
+
+
+def duration(seconds: float) -> str:
+    """A time for a person: `45 s`, `90 s`, `12 min`, `3 h 5 min`."""
+    if 0 < seconds < 1:
+        return "under 1 s"
+    whole = round(seconds)
+    if whole < 120 or (whole < 600 and whole % 60):
+        return f"{whole // 60} min" if whole >= 60 and whole % 60 == 0 else f"{whole} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min".removesuffix(" 0 min")

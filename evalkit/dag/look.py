@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 from attrs import define, field
 from doit.dependency import DatabaseException, Dependency
 
+from evalkit.analysis.model import Case
 from evalkit.dag.invocation import Invocation
+from evalkit.dag.labels import read_name
 from evalkit.dag.plan import Plan
 from evalkit.dag.selection import expand
 from evalkit.dag.state import StateDB
@@ -58,6 +60,15 @@ class Look:
                  for tasks in of_unit}
         return {why.task: found[why.task] for why in self.whys if why.task in found}
 
+    def case_of(self, why: Why) -> Case:
+        """The unit of a task of a trial."""
+        return self.trials[f"agent:{read_name(why.task).trial}"].case
+
+    def pool(self, why: Why) -> str | None:
+        """The pool in which the task would work now; None for what takes no time."""
+        meta = self.plan.graph.tasks[why.task].meta
+        return meta["pool"]() if meta else None
+
     def in_store(self, why: Why) -> bool:
         """Whether the task need not work, nor cost anything, since the store has the outcome of its inputs."""
         inputs = self.outlook.checks[why.task].inputs
@@ -70,7 +81,7 @@ class Look:
             trial = self.trials[why.task].trial
             model = trial.subject.model is not None and not trial.dry
         else:
-            model = (self.plan.graph.tasks[why.task].meta or {}).get("pool") == "judge"
+            model = self.pool(why) == "judge"
         return model and why.stale and not self.in_store(why)
 
 
