@@ -88,6 +88,8 @@ def why(trial: StoredTrial, check: Check | Judge, grade: Grade, was: str) -> str
     old = _raw(trial, check, None)
     if old is None:
         return ""
+    if grade.inputs.get("judging", "on") != "on":
+        return ""  # the verdict itself says why nobody was asked
     if old.key == grade.key:
         return "its threshold changed" if isinstance(check, Judge) else "graded again"
     return changes(old.inputs, {name: value for name, value in grade.inputs.items() if name != "rebuilt"})

@@ -205,7 +205,7 @@ class _Regrading:
     def _problem(self, trial: StoredTrial, error: EvalkitError) -> None:
         self.problems.append(error.exit_status)
         where = trial.folder.relative_to(self.session.places.results).as_posix()
-        self.notes.append(f"{where} cannot be graded: {error.message}")
+        self.notes.append(f"{where} cannot be graded: {error.message.replace(f'{trial.folder}/', '')}")
 
     def _unit(self, name: str) -> _Unit | None:
         if name not in self.units:

@@ -163,7 +163,7 @@ class Trees:
                 problem = error.message
         transcript = trial.folder / TRANSCRIPT
         if not transcript.is_file():
-            raise HarnessError(problem or f"{trial.folder} has neither a tree nor a transcript")
+            raise HarnessError(problem or "it has neither a tree nor a transcript")
         rebuilt = rebuild(self._base(unit), transcript, caches=unit.setup.caches, harmless=_commands(unit))
         doubts = [f"{name} cannot be rebuilt: {why}" for name, why in rebuilt.uncertain.items()]
         doubts = [f"only what was written last can be rebuilt: {rebuilt.whole}", *doubts] if rebuilt.whole else doubts
