@@ -19,8 +19,10 @@ TRIAL = ""
 _STYLES = {"pass": "green", "fail": "red", "error": "yellow"}
 _HEADINGS = ("case", "#", "check", "verdict")
 _GAP = "  "
-_LONGEST = (32, 12, 24)
-"""Columns of a case's name, of the numbers and of a check's id; what is longer goes on in the next line."""
+_NUMBERS, _VERDICTS, _FEWEST = 10, 15, 8
+"""Columns of trials' numbers and of verdicts, and the fewest of a case's name and a check's id.
+
+What is longer goes on in the next line."""
 _NONE = "-"
 
 
@@ -61,7 +63,7 @@ def print_changes(found: Changes, stream: IO[str], width: int | None = None) -> 
     for change in found.changes:
         parts.setdefault((change.subject, change.lane), []).append(change)
     groups = {part: _grouped(changes) for part, changes in parts.items()}
-    widths = _widths([line for lines in groups.values() for line, _, _ in lines])
+    widths = _widths([line for lines in groups.values() for line, _, _ in lines], page.width)
     for (subject, lane), lines in groups.items():
         page.add(f"{subject}, {lane} lane", "bold")
         _add_cells(page, _HEADINGS, widths, "bold")
@@ -112,11 +114,15 @@ def _numbers(trials: Sequence[int]) -> str:
     return ", ".join(said) if len(said) <= 6 else f"{', '.join(said[:6])}, …"
 
 
-def _widths(lines: Iterable[tuple[str, ...]]) -> list[int]:
+def _widths(lines: Iterable[tuple[str, ...]], width: int) -> list[int]:
+    """The columns' widths: a case's name and a check's id give way where the line is too narrow for both."""
     wide = [text_width(heading) for heading in _HEADINGS[:-1]]
     for cells in lines:
         wide = [max(before, text_width(cell)) for before, cell in zip(wide, cells, strict=False)]
-    return [min(size, most) for size, most in zip(wide, _LONGEST, strict=True)]
+    unit, number, check = wide[0], min(wide[1], _NUMBERS), wide[2]
+    room = width - number - _VERDICTS - 3 * len(_GAP)
+    check = min(check, max(room - unit, room // 2, _FEWEST))
+    return [min(unit, max(room - check, _FEWEST)), number, check]
 
 
 def _add_cells(page: Page, cells: Sequence[str], widths: Sequence[int], style: str) -> None:
@@ -135,8 +141,8 @@ def _add_totals(page: Page, found: Changes) -> None:
     changed = sum(1 for change in checks if change.new)
     gone = len(checks) - changed
     page.add(f"{_count(found.trials, 'trial')} of {found.run}: {_count(verdicts, 'verdict')}, {changed} changed, "
-             f"{verdicts - changed} unchanged" + (f", {gone} gone" if gone else "")
-             + f"; {found.graded} graded anew, {found.kept} still hold")
+             f"{verdicts - changed} unchanged" + (f", {gone} gone" if gone else ""))
+    page.add(f"{_count(found.graded, 'verdict')} graded anew, {found.kept} still hold")
     passed, before = found.after.get("pass", 0), found.before.get("pass", 0)
     page.add(f"before: {_told(found.before)}")
     page.add(f"after:  {_told(found.after)}",

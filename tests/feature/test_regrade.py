@@ -50,7 +50,7 @@ def test_nothing_changed(ran: MiniProject) -> None:
     before = tree_of(ran.path("results"))
     done = regrade(ran)
     assert 0 == done.status, done.err
-    assert "1 trial of latest: 5 verdicts, 0 changed, 5 unchanged; 0 graded anew, 5" in done.out
+    assert "1 trial of latest: 5 verdicts, 0 changed, 5 unchanged\n0 verdicts graded anew, 5 still" in done.out
     assert before == tree_of(ran.path("results"))
     assert not ran.path(".evalkit/store/workspace").exists()
 
@@ -69,13 +69,13 @@ def test_only_the_changed_check_is_graded(ran: MiniProject) -> None:
         "greeting  1  (trial)  pass → fail",
         "    failed: greets",
         "",
-        "1 trial of latest: 5 verdicts, 1 changed, 4 unchanged; 1 graded anew, 4 still"]
+        "1 trial of latest: 5 verdicts, 1 changed, 4 unchanged"]
     assert done.out.splitlines()[-2:] == ["before: 1 passed (100.0 %)", "after:  0 passed, 1 failed (0.0 %)"]
     assert result == ran.read(f"{TRIAL}/result.json")
-    assert "0 graded anew" in regrade(ran).out
+    assert "0 verdicts graded anew" in regrade(ran).out
     ran.edit(EVAL, '"Good day" as greets', "/hello/i as greets")
     done = regrade(ran)
-    assert (0, True) == (done.status, "0 changed, 5 unchanged; 0 graded anew" in done.out)
+    assert (0, True) == (done.status, "0 changed, 5 unchanged\n0 verdicts graded anew" in done.out)
 
 
 def test_new_and_removed_checks(ran: MiniProject) -> None:
@@ -195,7 +195,7 @@ def test_an_old_run_that_has_only_transcripts(project: MiniProject) -> None:
     assert {"own": "pass", "greets": "pass", "finished": "pass", "not-empty": "pass", "tone": "skipped"} == {
         name: grade["verdict"]["status"] for name, grade in grades(project, place).items()}
     again = project.doit("run", "regrade:old")
-    assert "0 changed, 5 unchanged; 0 graded anew" in again.out
+    assert "0 changed, 5 unchanged\n0 verdicts graded anew" in again.out
 
 
 def test_what_cannot_be_rebuilt_is_an_error_of_the_checks_that_read_it(project: MiniProject) -> None:
@@ -223,7 +223,7 @@ def test_a_result_whose_tree_is_lost(ran: MiniProject) -> None:
     Transcript().write("answer.txt", "Hello, reader.\n").save(ran.path(TRIAL))
     done = regrade(ran)
     assert 0 == done.status
-    assert "5 verdicts, 0 changed, 5 unchanged; 0 graded anew" in done.out
+    assert "5 verdicts, 0 changed, 5 unchanged\n0 verdicts graded anew" in done.out
 
 
 def test_a_damaged_archive(ran: MiniProject) -> None:
@@ -272,7 +272,7 @@ def test_an_interrupted_regrading_is_taken_up(slow: tuple[MiniProject, subproces
     assert 0 < len(done) < 8
     again = project.doit("run", "regrade:old")
     assert 8 == len(whole(project))
-    assert f"{5 * (8 - len(done))} graded anew, {5 * len(done)} still hold" in " ".join(again.out.split())
+    assert f"{5 * (8 - len(done))} verdicts graded anew, {5 * len(done)} still hold" in " ".join(again.out.split())
     assert "0.517" not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
 
 
