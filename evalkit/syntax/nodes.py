@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from attrs import frozen
-
 from evalkit.diagnostics import Span
+from evalkit.syntax.node import node
 from evalkit.syntax.nodes_checks import (
     ArgumentCompare,
     ArgumentIn,
@@ -60,49 +59,49 @@ __all__ = [
 
 
 # ---- statements that set a trial up ----
-@frozen
+@node
 class About:
     text: Str
     span: Span
 
 
-@frozen
+@node
 class UseProfile:
     name: Name
     span: Span
 
 
-@frozen
+@node
 class UseNone:
     span: Span
 
 
-@frozen
+@node
 class UseAgent:
     name: Name
     span: Span
 
 
-@frozen
+@node
 class Prompt:
     text: Str
     span: Span
 
 
-@frozen
+@node
 class ScaffoldRun:
     command: Str
     limit: Number | None
     span: Span
 
 
-@frozen
+@node
 class ScaffoldCopy:
     path: Str
     span: Span
 
 
-@frozen
+@node
 class ScaffoldTemplate:
     """A folder that is copied, which many cases may share."""
 
@@ -110,13 +109,13 @@ class ScaffoldTemplate:
     span: Span
 
 
-@frozen
+@node
 class Starter:
     path: Str
     span: Span
 
 
-@frozen
+@node
 class Skills:
     names: tuple[Name, ...]
     delivery: Literal["by", "from"]
@@ -124,57 +123,57 @@ class Skills:
     span: Span
 
 
-@frozen
+@node
 class SkillsNone:
     span: Span
 
 
-@frozen
+@node
 class Guidance:
     paths: tuple[Str, ...]
     span: Span
 
 
-@frozen
+@node
 class GuidanceNone:
     span: Span
 
 
-@frozen
+@node
 class Contract:
     path: Str
     span: Span
 
 
-@frozen
+@node
 class ContractNone:
     span: Span
 
 
-@frozen
+@node
 class Prewarm:
     commands: tuple[Str, ...]
     limit: Number | None
     span: Span
 
 
-@frozen
+@node
 class PrewarmNone:
     span: Span
 
 
-@frozen
+@node
 class Caches:
     paths: tuple[Str, ...]
     span: Span
 
 
-@frozen
+@node
 class CachesNone:
     span: Span
 
 
-@frozen
+@node
 class Limits:
     turns: Number | None
     time: Number | None
@@ -183,32 +182,32 @@ class Limits:
     span: Span
 
 
-@frozen
+@node
 class Temperature:
     value: Real
     span: Span
 
 
-@frozen
+@node
 class Trials:
     count: Number
     span: Span
 
 
-@frozen
+@node
 class Tags:
     names: tuple[Name, ...]
     span: Span
 
 
-@frozen
+@node
 class Env:
     name: Name
     value: Str
     span: Span
 
 
-@frozen
+@node
 class Answer:
     path: Str
     template: Str | None
@@ -221,32 +220,32 @@ Setup: TypeAlias = (
 
 
 # ---- toolchain, models, agent ----
-@frozen
+@node
 class Npm:
     pins: tuple[Str, ...]
     span: Span
 
 
-@frozen
+@node
 class Pip:
     pins: tuple[Str, ...]
     span: Span
 
 
-@frozen
+@node
 class Program:
     name: Name
     path: Str
     span: Span
 
 
-@frozen
+@node
 class Apt:
     packages: tuple[Str, ...]
     span: Span
 
 
-@frozen
+@node
 class Checkout:
     variable: Name | None
     path: Str
@@ -255,14 +254,14 @@ class Checkout:
     span: Span
 
 
-@frozen
+@node
 class Toolchain:
     name: Name
     body: tuple[Npm | Pip | Apt | Checkout | Program | Env, ...]
     span: Span
 
 
-@frozen
+@node
 class Model:
     role: Literal["model", "judge-model"]
     variable: Name | None
@@ -270,78 +269,78 @@ class Model:
     span: Span
 
 
-@frozen
+@node
 class Allow:
     tools: tuple[Name | Str, ...]
     span: Span
 
 
-@frozen
+@node
 class Deny:
     tools: tuple[Name | Str, ...]
     span: Span
 
 
-@frozen
+@node
 class Suffix:
     text: Str
     span: Span
 
 
-@frozen
+@node
 class McpNone:
     span: Span
 
 
-@frozen
+@node
 class Permissions:
     mode: Literal["accept-edits", "skip"]
     span: Span
 
 
-@frozen
+@node
 class Mcp:
     path: Str
     span: Span
 
 
-@frozen
+@node
 class Registry:
     name: Str
     span: Span
 
 
-@frozen
+@node
 class RegistryMcp:
     command: Str
     span: Span
 
 
-@frozen
+@node
 class System:
     text: Str
     span: Span
 
 
-@frozen
+@node
 class State:
     path: Str
     span: Span
 
 
-@frozen
+@node
 class Command:
     command: Str
     span: Span
 
 
-@frozen
+@node
 class Seed:
     value: Number
     span: Span
 
 
-@frozen
+@node
 class Agent:
     name: Name
     body: tuple[
@@ -352,13 +351,13 @@ class Agent:
     span: Span
 
 
-@frozen
+@node
 class Solution:
     path: Str
     span: Span
 
 
-@frozen
+@node
 class Wrong:
     path: Str
     fails: tuple[Name, ...]
@@ -366,7 +365,7 @@ class Wrong:
 
 
 # ---- the levels, and a file ----
-@frozen
+@node
 class Profile:
     name: Name
     extends: Name | None
@@ -374,7 +373,7 @@ class Profile:
     span: Span
 
 
-@frozen
+@node
 class Tier:
     name: Name
     about: Str | None
@@ -382,19 +381,19 @@ class Tier:
     span: Span
 
 
-@frozen
+@node
 class Ablate:
     span: Span
 
 
-@frozen
+@node
 class Arm:
     name: Name
     body: tuple[About | Agent | UseProfile | UseNone | UseAgent | Model | Setup | Ablate | Silence, ...]
     span: Span
 
 
-@frozen
+@node
 class Suite:
     name: Name
     body: tuple[
@@ -402,7 +401,7 @@ class Suite:
     span: Span
 
 
-@frozen
+@node
 class Track:
     name: Name
     body: tuple[
@@ -413,7 +412,7 @@ class Track:
     span: Span
 
 
-@frozen
+@node
 class Case:
     """`prompt` is the one that stands behind the name."""
 
@@ -428,7 +427,7 @@ class Case:
     span: Span
 
 
-@frozen
+@node
 class File:
     suites: tuple[Suite, ...]
     cases: tuple[Case, ...]

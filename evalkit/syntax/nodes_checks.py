@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from attrs import frozen
-
 from evalkit.diagnostics import Span
+from evalkit.syntax.node import node
 from evalkit.syntax.nodes_values import Data, Name, Number, Pattern, Range, Real, Silence, Str
 
 __all__ = [
@@ -18,21 +17,21 @@ __all__ = [
 
 
 # ---- checks of the suite's own ----
-@frozen
+@node
 class StepPut:
     source: Str
     target: Str
     span: Span
 
 
-@frozen
+@node
 class StepAppend:
     target: Str
     text: Str
     span: Span
 
 
-@frozen
+@node
 class StepEach:
     glob: Str
     command: Str
@@ -40,7 +39,7 @@ class StepEach:
     span: Span
 
 
-@frozen
+@node
 class StepRun:
     command: Str
     limit: Number | None
@@ -50,7 +49,7 @@ class StepRun:
 StepNode: TypeAlias = StepPut | StepAppend | StepEach | StepRun
 
 
-@frozen
+@node
 class Define:
     name: Name
     params: tuple[Name, ...]
@@ -61,7 +60,7 @@ class Define:
 
 
 # ---- checks ----
-@frozen
+@node
 class Expectation:
     """`has …` or `lacks …`; `one_line`: all patterns in one line."""
 
@@ -71,7 +70,7 @@ class Expectation:
     one_line: bool = False
 
 
-@frozen
+@node
 class CheckRun:
     command: Str
     exits: tuple[Number, ...]
@@ -79,7 +78,7 @@ class CheckRun:
     span: Span
 
 
-@frozen
+@node
 class CheckGrep:
     globs: tuple[Str, ...]
     expect: Literal["has", "lacks"]
@@ -87,7 +86,7 @@ class CheckGrep:
     span: Span
 
 
-@frozen
+@node
 class CheckExists:
     """`exists` or `absent`."""
 
@@ -96,14 +95,14 @@ class CheckExists:
     span: Span
 
 
-@frozen
+@node
 class CheckHiddenTests:
     path: Str
     command: Str
     span: Span
 
 
-@frozen
+@node
 class CheckSnapshot:
     expect: Literal["has", "lacks"]
     patterns: tuple[Pattern, ...]
@@ -111,20 +110,20 @@ class CheckSnapshot:
     one_line: bool = False
 
 
-@frozen
+@node
 class CheckPage:
     path: Str
     span: Span
 
 
-@frozen
+@node
 class CheckTranscript:
     expect: Literal["has", "lacks"]
     patterns: tuple[Pattern, ...]
     span: Span
 
 
-@frozen
+@node
 class CheckDefined:
     name: Name
     span: Span
@@ -134,7 +133,7 @@ CheckKind: TypeAlias = (
     CheckRun | CheckGrep | CheckExists | CheckHiddenTests | CheckSnapshot | CheckPage | CheckTranscript | CheckDefined)
 
 
-@frozen
+@node
 class Check:
     """A check with its options, each as often as it stands there."""
 
@@ -151,7 +150,7 @@ class Check:
     span: Span
 
 
-@frozen
+@node
 class Score:
     id: Name | None
     languages: tuple[Name, ...]
@@ -166,7 +165,7 @@ class Score:
     span: Span
 
 
-@frozen
+@node
 class Judge:
     title: Str | None
     id: Name | None
@@ -188,14 +187,14 @@ Graded: TypeAlias = Check | Score | Judge
 
 
 # ---- calls ----
-@frozen
+@node
 class ArgumentIs:
     key: Name
     value: Data
     span: Span
 
 
-@frozen
+@node
 class ArgumentCompare:
     key: Name
     operator: Literal[">", ">=", "<", "<=", "=="]
@@ -203,21 +202,21 @@ class ArgumentCompare:
     span: Span
 
 
-@frozen
+@node
 class ArgumentOneOf:
     key: Name
     values: tuple[Data, ...]
     span: Span
 
 
-@frozen
+@node
 class ArgumentIn:
     key: Name
     range: Range
     span: Span
 
 
-@frozen
+@node
 class ArgumentType:
     key: Name
     type: Literal["number", "string", "boolean", "array", "object"]
@@ -227,14 +226,14 @@ class ArgumentType:
 ArgumentNode: TypeAlias = ArgumentIs | ArgumentCompare | ArgumentOneOf | ArgumentIn | ArgumentType
 
 
-@frozen
+@node
 class Call:
     name: Name
     arguments: tuple[ArgumentNode, ...]
     span: Span
 
 
-@frozen
+@node
 class Expect:
     """Calls in an order."""
 
@@ -242,7 +241,7 @@ class Expect:
     span: Span
 
 
-@frozen
+@node
 class Never:
     names: tuple[Name, ...]
     span: Span

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from attrs import frozen
-
 from evalkit.diagnostics import Span
+from evalkit.syntax.node import node
 
 __all__ = ["Data", "Json", "Name", "Number", "Pattern", "Range", "Real", "Regex", "Silence", "Str"]
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | None"
 
 
-@frozen
+@node
 class Name:
     value: str
     span: Span
 
 
-@frozen
+@node
 class Str:
     """A string. `block` tells a text block from a quoted string; `value` has escapes and indentation resolved."""
 
@@ -28,14 +27,14 @@ class Str:
     block: bool = False
 
 
-@frozen
+@node
 class Regex:
     pattern: str
     flags: str
     span: Span
 
 
-@frozen
+@node
 class Number:
     """A count, a duration in seconds, or a size in bytes."""
 
@@ -43,7 +42,7 @@ class Number:
     span: Span
 
 
-@frozen
+@node
 class Real:
     """A number that may have decimals, or an amount in dollars. It is an int where it was written as one."""
 
@@ -51,7 +50,7 @@ class Real:
     span: Span
 
 
-@frozen
+@node
 class Range:
     """`10..20`: both ends are in it."""
 
@@ -60,7 +59,7 @@ class Range:
     span: Span
 
 
-@frozen(hash=False)
+@node
 class Data:
     """A value of an argument, as JSON has it."""
 
@@ -71,7 +70,7 @@ class Data:
 Pattern: TypeAlias = Str | Regex
 
 
-@frozen
+@node
 class Silence:
     """`allow W012 "reason"`, as a statement or as an option of a check."""
 
