@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from doit.cmd_run import Run as DoitRun
@@ -82,6 +83,9 @@ class Run(DoitRun):  # type: ignore[misc]
         assert isinstance(self.loader, Loader)
         look = self.loader.invocation
         assert look is not None
+        if self.loader.regrade:
+            self.dep_manager.close()
+            return _regrade(look, self.loader.regrade)
         if not self.loader.asked:
             self.dep_manager.close()
             return _help(look)
@@ -157,6 +161,42 @@ def _help(look: Invocation) -> int:
     return Exit.OK
 
 
+def _regrade(look: Invocation, run: str) -> int:
+    """Grade a run's stored trials again, and print what changed."""
+    from evalkit.dag.regrade import regrade
+    from evalkit.diagnostics.show import show_error
+    from evalkit.execute.process import begin
+    from evalkit.report.changes import print_changes
+
+    plan, choices, began = look.plan, look.choices, time.monotonic()
+    said = began
+
+    def done(trials: int) -> None:
+        """A sign of life, at times that a person would begin to wonder."""
+        nonlocal said
+        if (now := time.monotonic()) > said + 5:
+            said = now
+            look.progress.note(f"{trials} trials regraded")
+
+    begin()
+    try:
+        found = regrade(plan.project, plan.session, plan.graph.judge, run, cases=choices.case, checks=choices.check,
+                        jobs=choices.jobs, asking=choices.agents, done=done)
+    except EvalkitError as error:
+        show_error(error)
+        return int(error.exit_status)
+    _print(lambda: print_changes(found.changes, sys.stdout))
+    return int(found.status)
+
+
+def _print(what: Callable[[], None]) -> None:
+    try:
+        what()
+        sys.stdout.flush()
+    except OSError:  # nobody reads it, or there is no room for it: the verdicts stand
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 # ---- what came of it ----
 def _row(plan: Plan, one: TrialTasks) -> Row:
     """The line of a trial that was looked at."""
@@ -167,7 +207,7 @@ def _row(plan: Plan, one: TrialTasks) -> Row:
     if row is not None:
         return row
     if failure is not None and isinstance(failure.error, BudgetReached):
-        return failed_row(one.trial, "not run (budget)", status="not run")
+        return failed_row(one.trial, "budget", status="not run")
     return failed_row(one.trial, str(failure).splitlines()[0] if failure else "it did not run")
 
 
@@ -184,11 +224,10 @@ def _tell(look: Invocation, rows: Sequence[Row], errors: Sequence[EvalkitError],
           reporter: Reporter | None = None) -> int:
     """Print the table and what went wrong beside the verdicts; the exit status. reporter: of what ran, if anything."""
     if rows:
-        try:
-            print_table(rows, sys.stdout, results=str(look.root / "results"))
-            sys.stdout.flush()
-        except OSError:  # nobody reads it, or there is no room for it: the verdicts stand
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print(lambda: print_table(rows, sys.stdout, results=str(look.root / "results")))
+    spent = look.planned.session.budget if look.planned else None
+    if spent is not None and (spent.spent or spent.unknown):
+        print(f"this run: {spent.told()}", file=sys.stderr)
     failures = list(look.planned.graph.failures.values()) if look.planned else []
     failures += [Failure(f"report:{look.run}", error) for error in errors]
     if not failures and look.ran == 0:

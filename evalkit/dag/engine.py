@@ -25,7 +25,7 @@ def open_state(session: Session) -> Dependency:
 
 
 def pools_of(choices: Choices) -> dict[str, int]:
-    """How many tasks of each kind work at once: builds keep to the cores, what waits for a model waits beside others."""
+    """How many tasks of each kind work at once: builds keep to the cores, who waits for models does so side by side."""
     return {"build": choices.jobs, "browser": choices.jobs, "agent": choices.agents, "judge": choices.agents}
 
 

@@ -21,16 +21,19 @@ from evalkit.dag.invocation import Invocation
 from evalkit.dag.lock import alone
 from evalkit.dag.selection import expand
 from evalkit.diagnostics.streams import settle_streams
-from evalkit.errors import EvalkitError
+from evalkit.errors import EvalkitError, UserError
 
 __all__ = ["Loader"]
+
+_REGRADE = "regrade:"
 
 
 class Loader(DodoTaskLoader):  # type: ignore[misc]
     """Loads dodo.py and the cases.
 
-    asked: the names on the command line, expanded. quick: whether cases may be settled in one look, or every task is
-    to be looked at. resources: what is held until the command ends.
+    asked: the names on the command line, expanded. regrade: the run to regrade, where the command line asks for that.
+    quick: whether cases may be settled in one look, or every task is to be looked at. resources: what is held until the
+    command ends.
     """
 
     def __init__(self) -> None:
@@ -38,6 +41,7 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
         settle_streams()
         self.invocation: Invocation | None = None
         self.asked: list[str] = []
+        self.regrade = ""
         self.quick = True
         self.resources = ExitStack()
 
@@ -51,6 +55,10 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
                 cmd.sel_tasks = cmd.sel_tasks or []  # `doit forget` without a name has nothing to go through
             look = self.invocation = Invocation(Path.cwd(), os.environ, doit_cmd._CMDLINE_VARS or {})
             own_names = [name for task in own for name in (task.name, *task.targets)]
+            if cmd.execute_tasks and any(name.startswith(_REGRADE) for name in pos_args):
+                self.regrade = _run_to_regrade(pos_args)
+                self.resources.enter_context(alone(look.root / ".evalkit"))
+                return []
             self._check_names(look, pos_args, own_names)
             if cmd.execute_tasks and pos_args:
                 if self.resources.enter_context(alone(look.root / ".evalkit")):
@@ -114,6 +122,14 @@ def _names_a_case(name: str) -> bool:
     """Whether a name is that of a case or a suite, or tries to be: inner tasks have another kind before the colon."""
     kind, colon, _ = name.partition(":")
     return (not colon and "/" not in name) or kind in ("case", "suite")
+
+
+def _run_to_regrade(names: Sequence[str]) -> str:
+    """The run that `regrade:RUN` names. Raises UserError where that is not all."""
+    if len(names) > 1 or names[0] == _REGRADE:
+        raise UserError("regrade takes one run, and nothing beside it",
+                        hint="doit run regrade:latest   (case=NAMES check=IDS for a part of it)")
+    return names[0].removeprefix(_REGRADE)
 
 
 def _lean_on(own: Sequence[Task], own_names: Sequence[str]) -> bool:

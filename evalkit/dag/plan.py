@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from attrs import evolve
+
 from evalkit.analysis.model import Case, Judge, ModelChoice
 from evalkit.analysis.project import Project, load_project
 from evalkit.dag.logs import log_file
@@ -19,9 +21,11 @@ from evalkit.errors import UserError
 from evalkit.execute.agents import Agents
 from evalkit.execute.budget import Budget
 from evalkit.execute.places import Places
+from evalkit.execute.prices import Prices, read_prices
 from evalkit.execute.provider import Endpoint, find_endpoint, missing_key
 from evalkit.execute.session import Session
-from evalkit.plan.choices import Choices, models_of, read_choices
+from evalkit.execute.stages import RETRIES
+from evalkit.plan.choices import Choices, models_of, project_table, read_choices
 from evalkit.plan.trials import Subject, Trial
 from evalkit.report.update import report_changes, update_report
 
@@ -47,14 +51,17 @@ class Plan:
         if places.work.resolve().is_relative_to(root.resolve()):
             raise UserError(f"the work folder {places.work} is inside the project",
                             hint="agents work there, and would find the answers: EVALKIT_WORK=/some/other/folder")
-        self.session = Session(places, environ, progress.say, progress.tick, budget=Budget(self.choices.budget),
+        budget = Budget(self.choices.budget, changed=lambda: progress.spent(budget.spent, budget.limit))
+        self.session = Session(places, environ, progress.say, progress.tick, budget=budget,
+                               prices=Prices(read_prices(project_table(root, "prices"))),
                                keep_workspaces=self.choices.keep_workspaces, cases=self.choices.cases)
         progress.clean = self.session.redactor.text
         progress.logs = partial(log_file, places.results)
         self.agents = Agents(self.endpoint, self.choices.claude)
         judge = JudgeChoice(self._judge_model, self._judge_state(), self.choices.judge == "on", self.endpoint)
         samples = Samples(places.state, self.session.store, fresh=self.choices.fresh)
-        self.graph = Graph(self.session, self.agents, judge, samples)
+        self.graph = Graph(self.session, self.agents, judge, samples,
+                           retries=evolve(RETRIES, retries=self.choices.retries))
 
     # ---- choices -> subjects and trials ----
     @property

@@ -2,8 +2,8 @@
 
 The store keeps every agent run under the key of its inputs. A further sample of equal inputs has its number among them.
 `.evalkit/samples/<key of the first sample>` holds the number that is current; it is written when a new sample's agent
-starts, so that a run which is killed goes on with the new sample, and one that never came to it shows the old one. Lost,
-it makes the first sample current again: nothing is paid for.
+starts, so that a run which is killed goes on with the new sample, and one that never came to it shows the old one.
+Where it is lost, the first sample is current again: nothing is paid for.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Samples:
         return evolve(trial, sample=number)
 
     def begin(self, trial: Trial, contents: Callable[[str], str]) -> None:
-        """The agent of a trial starts: its sample is current from now on. Raises HarnessError where it cannot be noted."""
+        """The agent of a trial starts: its sample is current from now on. Raises HarnessError (a full disk)."""
         if self._any and trial.traits.sampled and trial.sample:
             write_bytes(self._folder / self._first(trial, contents), str(trial.sample).encode())
 

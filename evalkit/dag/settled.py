@@ -1,4 +1,4 @@
-"""Settles a whole case in one look: what was found up to date, task by task, is up to date while nothing it hung on moved.
+"""Settles a whole case in one look: what was found up to date task by task is so while nothing that it hung on moved.
 
 When all tasks of `case:NAME` are up to date, a record is kept (in the state database) of what that hung on:
 

@@ -31,7 +31,8 @@ def told(changes: Sequence[str]) -> str:
 def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress, *, new: bool = True) -> list[EvalkitError]:
     """Bring a run's summary up to date where any of these trials, or anything else that it knows, changed.
 
-    new: some of the results were just made. Returns what went wrong: results that cannot be read are left out, and told.
+    new: some of the results were just made. Returns what went wrong: results that cannot be read are left out, and
+    told.
     """
     from evalkit.errors import EvalkitError
 

@@ -27,6 +27,7 @@ from evalkit.dag.uptodate import GONE, GroupUpToDate, UpToDate
 from evalkit.digest import digest
 from evalkit.errors import EvalkitError
 from evalkit.execute.agents import Agents
+from evalkit.execute.retry import RetryPolicy
 from evalkit.execute.session import Session
 from evalkit.execute.stages import make_template
 from evalkit.execute.toolchain import find_installed, install
@@ -70,6 +71,7 @@ class Graph:
     agents: Agents
     judge: JudgeChoice
     samples: Samples
+    retries: RetryPolicy
     tell_groups: bool = False
     tasks: dict[str, Task] = field(factory=dict)
     trials: dict[str, list[TrialTasks]] = field(factory=dict)
@@ -161,7 +163,7 @@ class Graph:
         return contents
 
     def kept(self, kind: str, key: str) -> bool:
-        """Whether the store has an entry, whole."""
+        """Whether the store has an entry, whole: a damaged one is set aside, so that it is made again."""
         return self.session.store.open(kind, key) is not None
 
     # ---- what trials share ----
@@ -196,7 +198,7 @@ class Graph:
         now = cache(lambda: template_inputs(setup, contents))
 
         def missing() -> bool:
-            return not self.kept("template", digest(now())) and any(asks() for asks in self._needed[name])
+            return any(asks() for asks in self._needed[name]) and not self.kept("template", digest(now()))
 
         def make() -> None:
             with session.store.claim("template", digest(now()), waiting=self.waiting):

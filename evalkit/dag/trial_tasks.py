@@ -103,7 +103,7 @@ class TrialTasks:
 
         def missing() -> bool:
             """An agent that has run already needs none."""
-            return not kept("workspace", digest(self.workspace)) and not kept("agent", self.key)
+            return not kept("agent", self.key) and not kept("workspace", digest(self.workspace))
 
         def make() -> None:
             with self.session.store.claim("workspace", digest(self.workspace), waiting=graph.waiting):
@@ -125,7 +125,8 @@ class TrialTasks:
             with session.store.claim("agent", self.key, waiting=graph.waiting):
                 if not graph.kept("agent", self.key):
                     self.samples.begin(self.trial, self.contents)
-                    run_agent(session, self.trial, agent, inputs=self.inputs)
+                    run_agent(session, self.trial, agent, inputs=self.inputs, policy=graph.retries,
+                              failed=self.folder / "failed")
 
         after = [workspace]
         if agent.toolchain is not None:
@@ -177,10 +178,8 @@ class TrialTasks:
             return inputs
 
         def work() -> dict[str, Any]:
-            key = digest(now())
-            with self.session.store.claim("judge", key, waiting=self.graph.waiting):
-                return self._keep(place, grade_judge(self.case, judge, self._tree, now(), key, state=state,
-                                                     model=model, endpoint=choice.endpoint))
+            return self._keep(place, grade_judge(self.case, judge, self._tree, now(), digest(now()), state=state,
+                                                 model=model, endpoint=choice.endpoint))
 
         return self.graph.add(self._name("judge", judge.id), work, now=now, targets=[place], after=[after],
                               lacks=lambda _: "" if _sound(place) else GONE, doc=judge.title or "judge",
@@ -202,7 +201,9 @@ class TrialTasks:
 
     def _copies(self) -> Iterator[tuple[Path, Path]]:
         """The files of the agent run that are shown beside the result, as they are in the store and there."""
-        entry = self.session.store.path("agent", self._record.key)
+        entry = self.session.store.open("agent", self._record.key, only=[source for source, _ in _KEPT])
+        if entry is None:
+            raise HarnessError("the agent run in the store is damaged", hint="run again: it is made again")
         for source, name in _KEPT:
             if (entry / source).is_file():
                 yield entry / source, self.folder / name

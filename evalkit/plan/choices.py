@@ -7,7 +7,6 @@ the known ones.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,11 @@ from attrs import Attribute, field, fields, frozen
 from evalkit.diagnostics import did_you_mean
 from evalkit.errors import UserError
 
-__all__ = ["CHOICES", "Choices", "models_of", "read_choices"]
+__all__ = ["CHOICES", "Choices", "models_of", "project_table", "read_choices"]
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_TABLES = ("prices",)
+"""What is below [tool.evalkit] and is no choice."""
 _RESERVED_RUNS = ("dry", "prove")
 
 
@@ -171,10 +172,22 @@ def read_choices(command_line: Mapping[str, str], environ: Mapping[str, str], ro
     return Choices(**values)
 
 
+def project_table(root: Path, name: str) -> Any:
+    """A table of [tool.evalkit] in pyproject.toml, {} where there is none. Raises UserError."""
+    return _tool_table(root).get(name, {})
+
+
 def _from_pyproject(root: Path) -> dict[str, str]:
+    return {name: str(int(value)) if isinstance(value, bool) else str(value)
+            for name, value in _tool_table(root).items() if name not in _TABLES}
+
+
+def _tool_table(root: Path) -> dict[str, Any]:
     path = root / "pyproject.toml"
     if not path.is_file():
         return {}
+    import tomllib
+
     try:
         table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
@@ -183,7 +196,7 @@ def _from_pyproject(root: Path) -> dict[str, str]:
         table = table.get(name, {})
         if not isinstance(table, dict):
             raise UserError(f"`{name}` in pyproject.toml is not a table")
-    return {name: str(int(value)) if isinstance(value, bool) else str(value) for name, value in table.items()}
+    return dict(table)
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
