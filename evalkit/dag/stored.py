@@ -66,10 +66,10 @@ class StoredTrial:
         except HarnessError:
             self.earlier = {}
         if self.result:
-            try:
-                self.subject = Subject(self.result["agent"], self.result["model"])
-            except KeyError as error:
-                raise HarnessError(f"{self.folder / 'result.json'} is damaged: it has no {error}") from None
+            agent, model = self.result.get("agent"), self.result.get("model")
+            if not isinstance(agent, str) or not isinstance(model, str | None):
+                raise HarnessError(f"{self.folder / 'result.json'} is damaged: it does not tell the agent")
+            self.subject = Subject(agent, model)
 
     @property
     def lane(self) -> str:
@@ -88,8 +88,14 @@ class StoredTrial:
 
 
 def stored_trials(run: Path, wanted: Callable[[str], bool]) -> Iterator[StoredTrial]:
-    """The trials of a run whose units are wanted, not yet read, in the order of their names and numbers."""
-    yield from _below(run, [], wanted)
+    """The trials of a run whose units are wanted, not yet read, in the order of their names and numbers.
+
+    Raises HarnessError where a folder cannot be listed.
+    """
+    try:
+        yield from _below(run, [], wanted)
+    except OSError as error:
+        raise HarnessError(f"cannot list {error.filename or run}: {error.strerror or error}") from error
 
 
 def _below(folder: Path, parts: list[str], wanted: Callable[[str], bool]) -> Iterator[StoredTrial]:
