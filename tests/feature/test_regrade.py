@@ -186,7 +186,7 @@ def store_transcript(project: MiniProject, lines: Transcript, number: int = 1) -
 
 def test_an_old_run_that_has_only_transcripts(project: MiniProject) -> None:
     """The tree is rebuilt over the unit's workspace; commands run in it; there is no verdict from before."""
-    place = store_transcript(project, Transcript().write("answer.txt", "Hello.\n").bash("ls").end())
+    place = store_transcript(project, Transcript().write("answer.txt", "Hello.\n").bash("sh check.sh; ls").end())
     done = project.doit("run", "regrade:old")
     assert 0 == done.status, done.out + done.err
     assert "claude some/model, local lane" in done.out
