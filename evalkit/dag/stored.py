@@ -21,7 +21,8 @@ from evalkit.analysis.model import Case, Command, Each, HiddenTestsSpec, Run, Ru
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
 from evalkit.execute.outcome import Ending, Usage
-from evalkit.execute.rebuild import Entry, base_tree, rebuild
+from evalkit.execute.rebuild import rebuild
+from evalkit.execute.rebuilt import Entry, base_tree
 from evalkit.execute.session import Session
 from evalkit.execute.stages import TRANSCRIPT, TREE, make_template, make_workspace
 from evalkit.execute.toolchain import find_installed, install

@@ -20,15 +20,15 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from evalkit.analysis.globs import BadGlob, matching
-from evalkit.errors import HarnessError
+from evalkit.execute.rebuilt import PATTERN, Entry, Rebuilt, is_below
 from evalkit.execute.shell_writes import Named, shell_writes
 from evalkit.execute.transcript import Ended, Folder, Gap, SubAgent, ToolCall, ToolResult, read_events
-from evalkit.execute.tree import MAX_BYTES, MAX_ENTRIES, MAX_FILE, MAX_NAME, Manifest, entries, entry_digest
+from evalkit.execute.tree import MAX_BYTES, MAX_ENTRIES, MAX_FILE, MAX_NAME, Manifest
 
-__all__ = ["Entry", "Rebuilt", "base_tree", "rebuild"]
+__all__ = ["rebuild"]
 
 _READS = frozenset({
     "AskUserQuestion", "BashOutput", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillBash", "KillShell", "LS",
@@ -38,74 +38,12 @@ _READS = frozenset({
 })
 """Tools that leave the workspace as it is."""
 _WRITES = frozenset({"Write", "Edit", "MultiEdit"})
-_PATTERN = re.compile(r"[*?\[]")
 _HALF = re.compile("[\ud800-\udfff]")
 _HOPS = 40
 _NOTES = 20
 _FOLDERS = 20
 """Folders in which an agent's shell may stand, as far as a transcript tells."""
 _ROOT = "/workspace"
-
-
-@frozen
-class Entry:
-    """A file, a program (a file that can be executed) or a link (`data`: its target's name)."""
-
-    kind: bytes
-    data: bytes
-    digest: str
-
-    @classmethod
-    def of(cls, kind: bytes, data: bytes) -> Entry:
-        return cls(kind, data, entry_digest(kind, data))
-
-
-@frozen
-class Rebuilt:
-    """A rebuilt tree.
-
-    uncertain: why a path cannot be rebuilt; `src/` stands for all below it. whole: why nothing can be but what
-    `certain` names, or "". notes: what was left out. ended: how the run ended, "" where that is not told.
-    """
-
-    entries: Mapping[str, Entry]
-    manifest: Manifest
-    uncertain: dict[str, str]
-    whole: str
-    certain: frozenset[str]
-    notes: tuple[str, ...]
-    ended: str
-
-    def doubt(self, globs: Collection[str] | None) -> str:
-        """Why what these globs match (None: everything) is not known, in a line; "" where it is."""
-        if globs and all(glob in self.certain and not _PATTERN.search(glob) for glob in globs):
-            return ""
-        if self.whole:
-            return f"its tree cannot be rebuilt: {self.whole}"
-        return next((f"its file {name} cannot be rebuilt: {why}" for name, why in self.uncertain.items()
-                     if globs is None or _touches(name, globs)), "")
-
-    def write(self, root: Path) -> None:
-        """Write the tree into a new folder: links last, so that no file is written through one. Raises HarnessError."""
-        try:
-            root.mkdir(parents=True)
-            for name, entry in sorted(self.entries.items(), key=lambda item: item[1].kind == b"link"):
-                place = root / name
-                place.parent.mkdir(parents=True, exist_ok=True)
-                if entry.kind == b"link":
-                    place.symlink_to(entry.data.decode())
-                else:
-                    place.write_bytes(entry.data)
-                    place.chmod(0o755 if entry.kind == b"program" else 0o644)
-        except OSError as error:
-            raise HarnessError(f"cannot write a rebuilt tree to {root}: {error.strerror or error}",
-                               hint="is the disk full?") from error
-
-
-def base_tree(archive: Path, without: Iterable[str] = ()) -> dict[str, Entry]:
-    """The workspace that agents began with, from its archive. Raises HarnessError."""
-    excluded = tuple(without)
-    return {name: Entry.of(kind, data) for name, kind, data in entries(archive) if not _below(name, excluded)}
 
 
 def rebuild(base: Mapping[str, Entry], transcript: Path, *, caches: Iterable[str] = (),
@@ -316,7 +254,7 @@ class _Work:
         self._size += len(data) - (len(before.data) if before is not None else 0)
         self.entries[place] = Entry.of(before.kind if before is not None else b"file", data)
         self._uncertain.pop(place, None)
-        if not self._whole_lasts and not any(_below(place, (name.rstrip("/"),)) for name in self._lasting):
+        if not self._whole_lasts and not any(is_below(place, (name.rstrip("/"),)) for name in self._lasting):
             self._certain.add(place)
 
     def _command(self, call: ToolCall) -> None:
@@ -366,7 +304,7 @@ class _Work:
             except BadGlob:
                 self.doubt_all(why, lasting=lasting)
                 return
-            first = next(at for at, part in enumerate(place.split("/")) if _PATTERN.search(part))
+            first = next(at for at, part in enumerate(place.split("/")) if PATTERN.search(part))
             if named.below:  # it may match folders
                 prefix = "/".join(place.split("/")[:first])
                 places = [name for name in self.entries if not prefix or name.startswith(prefix + "/")]
@@ -394,17 +332,18 @@ class _Work:
         """Why the rebuilt file may not be the real one, or ""."""
         if place in self._uncertain:
             return self._uncertain[place]
-        above = next((why for name, why in self._uncertain.items() if name.endswith("/") and _below(place, (name[:-1],))
-                      and place not in self._certain), "")
-        return above or (self._whole if self._whole and place not in self._certain else "")
+        if place in self._certain:
+            return ""
+        above = (why for name, why in self._uncertain.items() if name.endswith("/") and is_below(place, (name[:-1],)))
+        return next(above, self._whole)
 
     def rebuilt(self, caches: tuple[str, ...]) -> Rebuilt:
         for call, why in self._agents:
             if call not in self.told and "session" not in self.told:
                 self.doubt_all(why)
         uncertain = {name: why for name, why in {**self._uncertain, **self._lasting}.items()
-                     if not _below(name.rstrip("/"), caches)}
-        kept = {name: entry for name, entry in sorted(self.entries.items()) if not _below(name, caches)}
+                     if not is_below(name.rstrip("/"), caches)}
+        kept = {name: entry for name, entry in sorted(self.entries.items()) if not is_below(name, caches)}
         notes = list(self._notes)
         if len(notes) > _NOTES:
             notes = [*notes[:_NOTES], f"and {len(notes) - _NOTES} more"]
@@ -448,27 +387,6 @@ def _aliases(path: str) -> list[str]:
     if path.startswith("/private/"):
         return [path.removeprefix("/private")]
     return [f"/private{path}"] if path.startswith(("/tmp/", "/var/")) else []
-
-
-def _below(name: str, folders: Collection[str]) -> bool:
-    """Whether a path is one of these, or below one."""
-    return any(name == folder or name.startswith(folder + "/") for folder in folders)
-
-
-def _touches(name: str, globs: Collection[str]) -> bool:
-    """Whether a glob may match a doubtful path, or something below it."""
-    path = name.rstrip("/")
-    if not path or matching((path,), globs):
-        return True
-    return name.endswith("/") and any(_may_match_below(path, glob.split("/")) for glob in globs)
-
-
-def _may_match_below(folder: str, glob: list[str]) -> bool:
-    depth = folder.count("/") + 1
-    if "**" in glob[:depth]:
-        first = glob.index("**")
-        return not first or bool(matching(("/".join(folder.split("/")[:first]),), ("/".join(glob[:first]),)))
-    return depth < len(glob) and bool(matching((folder,), ("/".join(glob[:depth]),)))
 
 
 def _short(command: str) -> str:

@@ -10,7 +10,7 @@ from attrs import field, frozen
 
 from evalkit.analysis.model import Toolchain
 from evalkit.execute.places import TREE_NAME
-from evalkit.execute.rebuild import Rebuilt
+from evalkit.execute.rebuilt import Rebuilt
 from evalkit.execute.session import Session
 from evalkit.execute.tree import Manifest, entries, entry_digest, read_files
 from evalkit.grade.final_tree import Copy, FinalTree

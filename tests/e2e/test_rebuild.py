@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from evalkit.execute.rebuild import base_tree, rebuild
+from evalkit.execute.rebuild import rebuild
+from evalkit.execute.rebuilt import base_tree
 from evalkit.gateway import Reply, ScriptedGateway, Text, ToolCall
 from tests.e2e.test_claude import workspace_of
 from tests.feature.project import KEY, MiniProject

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from evalkit.execute.rebuild import Entry, Rebuilt, base_tree, rebuild
+from evalkit.execute.rebuild import rebuild
+from evalkit.execute.rebuilt import Entry, Rebuilt, base_tree
 from evalkit.execute.tree import pack, unpack
 from tests.unit.execute.transcripts import HOME, Transcript
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evalkit.execute.rebuild import Entry, rebuild
+from evalkit.execute.rebuild import rebuild
+from evalkit.execute.rebuilt import Entry
 from evalkit.execute.tree import Manifest
 from evalkit.grade import stored_tree
 from evalkit.grade.final_tree import FinalTree
