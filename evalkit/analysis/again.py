@@ -60,7 +60,9 @@ def compile_again(root: Path, cases_folder: str, index: Index, started: int,
     fresh.places = {name: place for name, place in index.places.items()
                     if name not in made and (name in fresh.cases or not name)}
     if not cache.is_young(changes.fresh.values(), started):
-        _keep(root, fresh, made, cache.KeptTrace(files, trace.looked, changes.listings))
+        now = cache.KeptTrace(files, trace.looked, changes.listings)
+        fresh.trace = index.trace if now == trace else ""
+        _keep(root, fresh, made, now)
     return fresh, made
 
 

@@ -88,9 +88,11 @@ def _places(parts: Mapping[str, bytes], start: int) -> dict[str, Place]:
 
 
 def keep(root: Path, index: Index, trace: KeptTrace) -> None:
-    """Keep an index, whose units are in its log, and its trace."""
-    files = {path: tuple(row) for path, row in trace.files.items()}
-    data = marshal.dumps((files, trace.looked, trace.listings))
-    index.trace = hashlib.sha256(data).hexdigest()
-    if replace_file(folder_of(root) / "trace", data):
-        write_kept(folder_of(root) / "index", index.key, marshal.dumps(index.plain()))
+    """Keep an index, whose units are in its log, and its trace, unless the index says that this one is kept."""
+    if not index.trace:
+        files = {path: tuple(row) for path, row in trace.files.items()}
+        data = marshal.dumps((files, trace.looked, trace.listings))
+        index.trace = hashlib.sha256(data).hexdigest()
+        if not replace_file(folder_of(root) / "trace", data):
+            return
+    write_kept(folder_of(root) / "index", index.key, marshal.dumps(index.plain()))

@@ -13,6 +13,7 @@ from typing import Literal
 
 from attrs import field, frozen
 
+from evalkit.analysis.by_value import by_value
 from evalkit.analysis.model_checks import (
     Append,
     ArgumentTest,
@@ -49,7 +50,8 @@ __all__ = [
 ]
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Checkout:
     """A working copy of the program under test: from this environment variable where it is set, else at `path`.
 
@@ -62,7 +64,8 @@ class Checkout:
     origin: str
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Toolchain:
     """Pinned packages, and what they put into the environment. `{npm}` and `{pip}` are their folders.
 
@@ -79,7 +82,8 @@ class Toolchain:
     checkout: Checkout | None = field(default=None, metadata=GROWN)
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Scaffold:
     """Either a command that makes `{workspace}`, or a folder that is copied. Neither: the workspace starts empty."""
 
@@ -88,7 +92,8 @@ class Scaffold:
     origin: str
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Skill:
     """One skill: the command that prints its SKILL.md, or its folder."""
 
@@ -98,7 +103,8 @@ class Skill:
     origin: str
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Guidance:
     """A document for the system prompt. `without`: headings (`## …`) whose sections are left out."""
 
@@ -106,7 +112,8 @@ class Guidance:
     without: tuple[str, ...] = ()
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Limits:
     turns: int = 80
     time: int = 1200
@@ -116,7 +123,8 @@ class Limits:
     tokens: int | None = field(default=None, metadata=GROWN)
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class ModelChoice:
     """The model's slug: from this environment variable where it is set, else the default."""
 
@@ -124,7 +132,8 @@ class ModelChoice:
     default: str
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class AgentConfig:
     """The agent that a case selects, and how it is configured.
 
@@ -152,7 +161,8 @@ class AgentConfig:
     seed: int | None = field(default=None, metadata=GROWN)
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Setup:
     """What a trial's workspace is made from, and what its agent is given to read.
 
@@ -170,7 +180,8 @@ class Setup:
     answer: str | None = field(default=None, metadata=GROWN)
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Wrong:
     """An answer that must fail the named checks."""
 
@@ -180,7 +191,8 @@ class Wrong:
     origin: str
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Tier:
     """A group of cases. `requires`: what the schemas of the commands that its cases expect must be like."""
 
@@ -190,7 +202,8 @@ class Tier:
     origin: str
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Arm:
     """An arm as it was declared. `ablates`: it stands for one arm a section of a case's guidance, `NAME.SECTION`."""
 
@@ -200,7 +213,8 @@ class Arm:
     origin: str
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class SuiteInfo:
     name: str
     about: str
@@ -210,7 +224,8 @@ class SuiteInfo:
     arms: tuple[Arm, ...] = field(default=(), metadata=GROWN)
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Case:
     """One unit. `track` and `arm` are None where the case has no tracks and its suite no arms."""
 

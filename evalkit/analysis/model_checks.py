@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from attrs import field, frozen
 
+from evalkit.analysis.by_value import by_value
 from evalkit.digest import GROWN
 
 __all__ = [
@@ -19,7 +20,8 @@ __all__ = [
 ]
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Command:
     """A command as words with placeholders. Never a shell: what replaces a placeholder stays within its word."""
 
@@ -28,7 +30,8 @@ class Command:
     """Seconds of wall clock."""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Pattern:
     """A literal text or a regex (the `regex` package's dialect, multi-line; `flags` from i, s, x)."""
 
@@ -37,7 +40,8 @@ class Pattern:
     flags: str = ""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Silence:
     """A finding of the linter that is meant so: its code, and why."""
 
@@ -47,7 +51,8 @@ class Silence:
 
 
 # ---- specs ----
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class OutputTest:
     """What a command's output (both streams) must have or lack."""
 
@@ -55,7 +60,8 @@ class OutputTest:
     patterns: tuple[Pattern, ...]
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class RunSpec:
     command: Command
     exit: int = field(default=0, metadata=GROWN)
@@ -63,7 +69,8 @@ class RunSpec:
     type: Literal["run"] = field(default="run", metadata=GROWN)
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class GrepSpec:
     globs: tuple[str, ...]
     expect: Literal["has", "lacks"]
@@ -71,7 +78,8 @@ class GrepSpec:
     type: Literal["grep"] = field(default="grep", metadata=GROWN)
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class ExistsSpec:
     """`exists`: each glob matches a file; `absent`: none does."""
 
@@ -80,7 +88,8 @@ class ExistsSpec:
     type: Literal["exists"] = "exists"
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class HiddenTestsSpec:
     """Tests that are put into the copy when the agent is done. `path`: a file or folder of the project.
 
@@ -92,7 +101,8 @@ class HiddenTestsSpec:
     type: Literal["hidden-tests"] = "hidden-tests"
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class SnapshotSpec:
     """`one_line`: all patterns are found in one line of the snapshot."""
 
@@ -102,7 +112,8 @@ class SnapshotSpec:
     type: Literal["snapshot"] = field(default="snapshot", metadata=GROWN)
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class PageSpec:
     """A page of the workspace that a browser loads without an uncaught error or a failed request."""
 
@@ -110,7 +121,8 @@ class PageSpec:
     type: Literal["page"] = "page"
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class TranscriptSpec:
     """What the agent did, or must not have done."""
 
@@ -132,7 +144,8 @@ class ArgumentTest:
     values: tuple[Any, ...]
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Call:
     """A command, with tests of some of its arguments. Arguments that have none may be anything, or missing."""
 
@@ -141,7 +154,8 @@ class Call:
     origin: str = ""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class CallsSpec:
     """The commands that an agent calls.
 
@@ -154,7 +168,8 @@ class CallsSpec:
     type: Literal["calls"] = "calls"
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class ScoreSpec:
     """An answer's source, which is read and never run: the score is the mean of the parts that are given, 0 to 1.
 
@@ -173,28 +188,32 @@ class ScoreSpec:
 
 
 # ---- checks of the suite's own ----
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Put:
     source: str
     target: str
     type: Literal["put"] = field(default="put", metadata=GROWN)
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Append:
     target: str
     text: str
     type: Literal["append"] = field(default="append", metadata=GROWN)
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Each:
     glob: str
     command: Command
     type: Literal["each"] = field(default="each", metadata=GROWN)
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Run:
     command: Command
     type: Literal["run"] = field(default="run", metadata=GROWN)
@@ -203,7 +222,8 @@ class Run:
 Step: TypeAlias = Put | Append | Each | Run
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class StepsSpec:
     """A `define check`, with its arguments put in."""
 
@@ -217,7 +237,8 @@ CheckSpec: TypeAlias = (
 
 
 # ---- checks and judges ----
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Check:
     """`spec` is all that its grader reads of the case; the rest only decides where it counts and how it is shown.
 
@@ -238,7 +259,8 @@ class Check:
     silenced: tuple[Silence, ...] = ()
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Judge:
     """`models`: judge instead of the case's `judge_model`, each with so many `votes`.
 

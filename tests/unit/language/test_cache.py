@@ -220,7 +220,7 @@ def test_a_foreign_record_runs_nothing(tmp_path: Path, compiles: list[Path]) -> 
 
 
 @pytest.mark.parametrize("call", [
-    Calls(getattr, "", "x"), Calls(os.getcwd), Calls(Path, "x"), Calls(re.compile, "x"), Calls(model.Case.__eq__, 1),
+    Calls(getattr, "", "x"), Calls(os.getcwd), Calls(Path, "x"), Calls(re.compile, "x"), Calls(model.Case.skips, 1),
     Calls(eval, "1"), model.Case, attrs.field])
 def test_only_compiled_cases_are_unpickled(call: object) -> None:
     """Any other function or class is refused; classes of the model are made by their constructors alone."""
