@@ -77,7 +77,7 @@ class Regraded:
 def regrade(project: Project, session: Session, judge: JudgeChoice, run: str, *, cases: Collection[str] | None = None,
             checks: Collection[str] | None = None, jobs: int = 2, asking: int = 10,
             done: Callable[[int], None] = lambda trials: None) -> Regraded:
-    """Grade a run's stored trials again.
+    """Grade a run's stored trials again. The caller is alone in the project: what killed runs left is cleared away.
 
     cases: beginnings of the names of the units to regrade; checks: ids of checks and judges; None: all. jobs,
     asking: commands, and judges, at a time. done: is told after each trial how many are done. What is wrong with single
@@ -127,6 +127,8 @@ class _Regrading:
         if not self.run.strip(".") or "/" in self.run or not folder.is_dir():
             runs = [path.name for path in folder.parent.iterdir() if path.is_dir()] if folder.parent.is_dir() else []
             raise UserError(f"there is no run `{self.run}` under results/", hint=did_you_mean(self.run, runs))
+        self.session.places.sweep()
+        self.session.store.sweep()
         pending: deque[_Pending] = deque()
         try:
             for trial in stored_trials(folder, self._wanted):
