@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from evalkit.analysis import model as m
 from evalkit.analysis.findings import Findings
 from evalkit.diagnostics import did_you_mean
-from evalkit.diagnostics.catalogue import WARNINGS
 from evalkit.syntax import nodes as n
 
 __all__ = ["resolve_silences"]
@@ -19,6 +18,8 @@ def resolve_silences(findings: Findings, nodes: Iterable[n.Silence]) -> tuple[m.
 
 
 def _silence(findings: Findings, node: n.Silence) -> m.Silence:
+    from evalkit.diagnostics.catalogue import WARNINGS  # few cases silence anything
+
     code, reason = node.code.value, node.reason.value.strip()
     if re.fullmatch(r"E\d{3}", code):
         findings.report("E037", f"`{code}` is an error, which nothing silences", node.code.span,
