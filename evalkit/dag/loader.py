@@ -57,12 +57,11 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
             own_names = [name for task in own for name in (task.name, *task.targets)]
             if cmd.execute_tasks and any(name.startswith(_REGRADE) for name in pos_args):
                 self.regrade = _run_to_regrade(pos_args)
-                self.resources.enter_context(alone(look.root / ".evalkit"))
+                self._alone(look)
                 return []
             self._check_names(look, pos_args, own_names)
             if cmd.execute_tasks and pos_args:
-                if self.resources.enter_context(alone(look.root / ".evalkit")):
-                    look.look()  # somebody may have changed the cases meanwhile
+                if self._alone(look):
                     self._check_names(look, pos_args, own_names)
                 return self._for_run(cmd, look, pos_args, own, own_names)
             return [] if cmd.execute_tasks else self._for_looking(look, pos_args, own, own_names)
@@ -108,6 +107,13 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
         tasks = [*own, *plan.graph.tasks.values()]
         names[:] = expand(names, [task.name for task in tasks], [target for task in tasks for target in task.targets])
         return tasks
+
+    def _alone(self, look: Invocation) -> bool:
+        """Be alone in the project until the command ends; whether it was looked at anew, since that took a while."""
+        waited = self.resources.enter_context(alone(look.root / ".evalkit"))
+        if waited:  # somebody may have changed the cases meanwhile
+            look.look()
+        return waited
 
     def _check_names(self, look: Invocation, names: Sequence[str], own_names: Sequence[str]) -> None:
         """A mistyped case is told before anything else that may be wrong with running it. Raises UserError."""
