@@ -41,8 +41,9 @@ _KINDS = ("toolchain", "template", "workspace", "agent", "grade", "judge", "resu
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
-    parser.usage = "%(prog)s [-h] [--json] SELECTION... [name=value ...]"
-    parser.add_argument("words", nargs="+", metavar="SELECTION", help="tasks, as `doit run` names them, and choices")
+    parser.usage = "%(prog)s [-h] [--json] [SELECTION ...] [name=value ...]"
+    parser.add_argument("words", nargs="*", metavar="SELECTION",
+                        help="tasks, as `doit run` names them, and choices; default: all")
     parser.add_argument("--json", action="store_true", help="plain data")
 
 

@@ -36,8 +36,9 @@ before it leaves behind: whether it runs is known when that has run. `doit run â
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
-    parser.usage = "%(prog)s [-h] [--all] [--json] TASK... [name=value ...]"
-    parser.add_argument("words", nargs="+", metavar="TASK", help="tasks, as `doit run` names them, and choices")
+    parser.usage = "%(prog)s [-h] [--all] [--json] [TASK ...] [name=value ...]"
+    parser.add_argument("words", nargs="*", metavar="TASK",
+                        help="tasks, as `doit run` names them, and choices; default: all")
     parser.add_argument("--all", action="store_true", help="tell of up-to-date tasks one by one")
     parser.add_argument("--json", action="store_true", help="plain data")
 

@@ -26,7 +26,7 @@ from evalkit.dag.state import StateDB
 from evalkit.dag.tasks import name_of
 from evalkit.dag.why import Outlook, Why
 from evalkit.digest import digest
-from evalkit.errors import HarnessError
+from evalkit.errors import HarnessError, UserError
 from evalkit.plan.choices import Choices
 
 if TYPE_CHECKING:
@@ -89,6 +89,9 @@ class Look:
 def look_at(root: Path, environ: Mapping[str, str], command_line: Mapping[str, str],
             names: Sequence[str]) -> Iterator[Look]:
     """Look at tasks. command_line: the choices that it makes. Raises UserError, CaseErrors, HarnessError."""
+    if any(name.startswith("regrade:") for name in names):
+        raise UserError("regrading is no task: it is done whenever it is asked for",
+                        hint="why a check would be graded again in a run: `evalkit why case:NAME`")
     invocation = Invocation(root, environ, command_line)
     asked = [_whole(name, invocation) for name in names]
     cases = expand([name for name in asked if _names_a_case(name)], invocation.top())

@@ -192,6 +192,8 @@ def test_names(project: MiniProject, asked: Asked) -> None:
     assert {"report:latest"} == set(asked.tasks(project, "report:latest"))
     assert set(inner[:1]) < set(asked.tasks(project, str(project.path(f"results/{ORACLE}/grades/own.json"))))
 
+    assert "regrading is no task" in asked(project, "why", "regrade:latest", status=2)
+    assert whole == set(asked.tasks(project))
     for name in ("case:greetin", "greetin", "suite:mino", "agent:nobody", "grade:x*"):
         told = asked(project, "why", name, status=2)
         doits = project.doit("run", name)
