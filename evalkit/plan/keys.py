@@ -165,10 +165,10 @@ def grade_inputs(case: Case, check: Check, tree: Mapping[str, str], grader: str,
     `transcript`: the digest of what the agent did, which only some checks read."""
     spec = check.spec
     inputs = {"grader": grader, "check": digest(spec)}
+    if reason := case.skips(check):
+        return inputs | {"skipped": reason}  # it reads nothing
     if check.lanes:
         inputs |= {"lane": lane, "lanes of the check": digest(check.lanes)}
-    if reason := case.skips(check):
-        inputs["skipped"] = reason
     if isinstance(spec, TranscriptSpec | CallsSpec):
         return inputs | {"transcript": transcript}
     if isinstance(spec, GrepSpec | ExistsSpec):
