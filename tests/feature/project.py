@@ -11,6 +11,8 @@ from pathlib import Path
 import zstandard
 from attrs import define, field, frozen
 
+from tests.feature.warm import Warm
+
 __all__ = ["KEY", "Done", "MiniProject", "fake_claude", "files_with"]
 
 KEY = "vck_a-dummy-key-that-must-not-show-up-anywhere"
@@ -109,10 +111,11 @@ class Done:
 
 @define
 class MiniProject:
-    """A project folder with its own cache and work folders."""
+    """A project folder with its own cache and work folders. warm: runs doit, else each run is started from nothing."""
 
     root: Path
     env: dict[str, str] = field(factory=dict)
+    warm: Warm | None = None
 
     @classmethod
     def make(cls, folder: Path) -> MiniProject:
@@ -143,10 +146,14 @@ class MiniProject:
                   if not name.startswith(("EVALKIT_", "ANTHROPIC_", "CLAUDE_", "AI_GATEWAY_", "VERCEL_"))}
         env = {**passed, "EVALKIT_CACHE": str(self.root.parent / "cache"),
                "EVALKIT_WORK": str(self.root.parent / "work"), **self.env}
-        done = subprocess.run([sys.executable, "-m", "doit", *args], cwd=self.root, env=env, capture_output=True,
-                              text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL)
-        assert "Traceback" not in done.stderr, done.stderr
-        return Done(done.returncode, done.stdout, done.stderr)
+        if self.warm is not None:
+            done = Done(*self.warm.doit(args, self.root, env))
+        else:
+            ran = subprocess.run([sys.executable, "-m", "doit", *args], cwd=self.root, env=env, capture_output=True,
+                                 text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL)
+            done = Done(ran.returncode, ran.stdout, ran.stderr)
+        assert "Traceback" not in done.err, done.err
+        return done
 
     def files_with(self, text: str) -> list[str]:
         """Files of the project, its cache and its work folder whose bytes hold a text; archives are looked into."""

@@ -1,73 +1,12 @@
-"""What runs again after an edit: exactly what reads what was edited."""
+"""What runs again, and what was kept (test_edits.py has the table of edits)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from evalkit.gateway import ScriptedGateway
-from tests.feature.conftest import judged_project
 from tests.feature.project import MiniProject
 
 CASE = "cases/mini/greeting/greeting.eval"
-SUITE = "cases/mini/suite.eval"
 GRADES = {"grade own", "grade greets", "grade finished", "grade not-empty"}
-AFTER_AGENT = GRADES | {"judge tone", "result", "report"}
-
-EDITS: list[tuple[str, str, str, str, set[str]]] = [
-    # what is edited, the file, the old text, the new one, the tasks that run
-    ("a comment", CASE, "case greeting {", "# a comment\ncase greeting {", set()),
-    ("about", CASE, "Writes a greeting.", "Writes some greeting.", set()),
-    ("the suite's about", SUITE, "Small things", "Little things", set()),
-    ("the order", CASE, "  use note\n  starter \"starter\"\n", "  starter \"starter\"\n  use note\n", set()),
-    ("a judge's criterion", CASE, "It is friendly.", "It is very friendly.", {"judge tone", "result", "report"}),
-    ("a judge's threshold", CASE, "pass at 6", "pass at 7", {"result", "report"}),
-    ("a grep's pattern", CASE, "/hello/i", "/hell+o/i", {"grade greets", "result", "report"}),
-    ("a check's description", CASE, "it says hello", "it greets", {"result", "report"}),
-    ("a check's command", CASE, "sh check.sh", "sh ./check.sh", {"grade own", "result", "report"}),
-    ("a defined check", SUITE, "test -s {file}", "test -r {file}", {"grade not-empty", "result", "report"}),
-    ("the prompt", CASE, "Write a greeting into", "Put a greeting into", {"agent"} | AFTER_AGENT),
-    # The agent runs again and leaves the same tree: nothing that reads the tree has to.
-    ("a limit", SUITE, "turns 5", "turns 6", {"agent", "result", "report"}),
-    ("the allow list", SUITE, "Bash(ls *)", "Bash(cat *)", {"agent", "result", "report"}),
-    ("a skill", "cases/mini/skills/writing/SKILL.md", "Be brief.", "Be short.",
-     {"workspace", "agent", "grade own", "grade not-empty", "result", "report"}),
-    ("the starter", "cases/mini/greeting/starter/notes.txt", "Greet", "Do greet",
-     {"workspace", "agent", "grade own", "grade not-empty", "result", "report"}),
-    ("the scaffold", "cases/mini/skeleton/README.txt", "checks it", "proves it",
-     {"template", "workspace", "agent", "grade own", "grade not-empty", "result", "report"}),
-]
-
-
-@pytest.fixture(scope="module")
-def settled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MiniProject]:
-    """A project that has run twice: the second time nothing ran."""
-    with judged_project(tmp_path_factory.mktemp("settled")) as (project, _):
-        first = project.doit("run", "case:greeting")
-        assert 0 == first.status, first.err
-        again = project.doit("run", "case:greeting")
-        assert {} == again.ran
-        assert first.out == again.out
-        yield project
-
-
-@pytest.mark.parametrize(("what", "file", "old", "new", "expected"), EDITS, ids=[edit[0] for edit in EDITS])
-def test_an_edit_runs_exactly_what_reads_it(
-    settled: MiniProject, what: str, file: str, old: str, new: str, expected: set[str]
-) -> None:
-    """One edit at a time: the tasks that run are those of the table; going back runs them again and pays nothing."""
-    settled.edit(file, old, new)
-    edited = settled.doit("run", "case:greeting")
-    assert 0 == edited.status, edited.err
-    assert expected == set(edited.ran)
-
-    runs = (settled.root.parent / "fake/runs").read_text()
-    settled.edit(file, new, old)
-    back = settled.doit("run", "case:greeting")
-    assert 0 == back.status, back.err
-    assert expected == set(back.ran)
-    assert runs == (settled.root.parent / "fake/runs").read_text(), "an agent run that was kept was paid for again"
 
 
 def test_the_oracle_reads_no_prompt_and_a_new_answer_moves_no_template(project: MiniProject) -> None:
