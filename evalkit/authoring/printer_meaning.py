@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
-
 from evalkit.authoring.printer_tokens import tokens
 from evalkit.diagnostics import Span
+from evalkit.syntax.node import fields_of
 
 __all__ = ["comments", "meaning"]
 
@@ -16,8 +15,8 @@ def meaning(node: Any) -> Any:
     """A node as its class's name and its fields, without spans."""
     if isinstance(node, tuple | list):
         return [meaning(item) for item in node if not isinstance(item, Span)]
-    if attrs.has(type(node)):
-        fields = {field.name: getattr(node, field.name) for field in attrs.fields(type(node))}
+    if names := fields_of(type(node)):
+        fields = {name: getattr(node, name) for name in names}
         return (type(node).__name__, {name: meaning(value) for name, value in fields.items()
                                       if not isinstance(value, Span)})
     return node

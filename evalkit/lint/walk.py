@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
-
 from evalkit.diagnostics import Span
+from evalkit.syntax.node import fields_of
 
 __all__ = ["walk"]
 
@@ -34,6 +33,5 @@ def _parts(kind: type) -> tuple[str, ...]:
     """The fields of a class of nodes, but for its place; none of any other class."""
     parts = _PARTS.get(kind)
     if parts is None:
-        fields = attrs.fields(kind) if attrs.has(kind) else ()
-        parts = _PARTS[kind] = tuple(field.name for field in fields if field.name != "span")
+        parts = _PARTS[kind] = tuple(name for name in fields_of(kind) if name != "span")
     return parts

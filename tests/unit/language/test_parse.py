@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
 import pytest
 
 from evalkit.diagnostics import Span
 from evalkit.syntax import nodes as n
+from evalkit.syntax.node import fields_of
 from tests.unit.language.project import parse_text
 
 
@@ -20,9 +20,9 @@ def plain(node: Any) -> Any:
         return ("block", node.value) if node.block else node.value
     if isinstance(node, tuple):
         return [plain(item) for item in node]
-    if attrs.has(type(node)):
-        return (type(node).__name__, {field.name: plain(getattr(node, field.name)) for field in attrs.fields(type(node))
-                                      if field.type != "Span" and field.name != "span"})
+    if names := fields_of(type(node)):
+        return (type(node).__name__, {name: plain(getattr(node, name)) for name in names
+                                      if not isinstance(getattr(node, name), Span)})
     return node
 
 
