@@ -3,10 +3,10 @@
     python bench/engine.py [--cases 100 1000] [--repeat 3] [--only noop,edit] [--json FILE] [--keep DIR]
 
 It writes trivial cases of eight tasks each (engine_projects.py), and the same graph for doit and for ninja. Every
-measure is a fresh process from the command line to the exit (engine_child.py); of its repeats the least CPU and the least
-time by the clock count, as noise only ever adds. The measures that are compared take turns. Each is checked: what ran
-must be what the measure is of. Evalkit runs from a copy of its sources, so that nobody's edit meanwhile makes anything
-run again; grades are made anew by raising the versions of their graders in that copy.
+measure is a fresh process from the command line to the exit (engine_child.py); of its repeats the least CPU and the
+least time by the clock count, as noise only ever adds. The measures that are compared take turns. Each is checked: what
+ran must be what the measure is of. Evalkit runs from a copy of its sources, so that nobody's edit meanwhile makes
+anything run again; grades are made anew by raising the versions of their graders in that copy.
 
 Exit status 1 where a target does not hold. Without a program `ninja` (`pip install ninja`) its rows are missing.
 """
