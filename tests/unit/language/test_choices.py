@@ -32,7 +32,7 @@ def test_the_command_line_wins_over_a_variable_and_a_variable_over_pyproject(tmp
     pyproject(tmp_path, '[tool.evalkit]\ntrials = 2\nmodel = "p/p"\nrun = "p"\ncases = "evals"\n')
     environ = {"EVALKIT_TRIALS": "3", "EVALKIT_MODEL": "e/e", "EVALKIT_CACHE": "/x", "OTHER": "1", "EVALKIT_RUN": ""}
 
-    assert Choices(trials=4, model="e/e", run="p", cases="evals") == read_choices({"trials": "4"}, environ, tmp_path)
+    assert Choices(trials=4, model=("e/e",), run="p", cases="evals") == read_choices({"trials": "4"}, environ, tmp_path)
 
 
 @pytest.mark.parametrize(("text", "expected"), [
@@ -54,7 +54,7 @@ def test_toml_values_are_read_as_they_are_meant(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "value", "hint"), [
     ("agent", "codex", "agent is one of auto, claude, oracle, nop, wrong:NAME"),
     ("agent", "wrong:", "agent is one of auto, claude, oracle, nop, wrong:NAME"),
-    ("model", "a b", "model is one word"),
+    ("model", "a b", "model is one word, or several with commas between them"),
     ("judge", "maybe", "judge is one of auto, on, off"),
     ("trials", "0", "trials is a whole number from 1 to 1000"),
     ("trials", "1001", "trials is a whole number from 1 to 1000"),
