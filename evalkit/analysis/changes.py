@@ -24,7 +24,7 @@ from evalkit.analysis.survey import Listing, Stamp, list_folder, stamp
 
 __all__ = ["Changes", "find_changes"]
 
-MOST_ENTRIES = 1000
+MOST_ENTRIES = 100
 """Entries that came or went, each of which is held against all that was found."""
 
 

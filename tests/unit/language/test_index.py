@@ -62,9 +62,10 @@ def test_reading_an_index_is_lean(tmp_path: Path) -> None:
         from evalkit.analysis import load_project
         project = load_project(Path(sys.argv[1]), index=index)
         print(*index.cases, *project.units, project.index is index)
+        print(*load_project(Path(sys.argv[1])).index.variables)
         print(*[name for name in sys.argv[2:] if name in sys.modules])
     """, str(tmp_path), *HEAVY)
-    assert "one two one two True\n\n" == told
+    assert "one two one two True\nTHE_JUDGE THE_MODEL\n\n" == told
 
 
 def test_only_what_is_asked_for_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
