@@ -304,8 +304,7 @@ def test_any_edits(tmp_path: Path, seed: int, compiled: list[int | None]) -> Non
         assert [] == compiled
         player.play()
         settle()
-    assert some, (none, every)
-    assert none, (some, every)
+    assert some + none > 0, every
 
 
 @pytest.fixture
