@@ -27,7 +27,7 @@ import hashlib
 import marshal
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -88,17 +88,17 @@ class Log:
         data = os.pread(self._file, length, start)
         return data if hashlib.sha256(data).digest()[:16] == digest else None
 
-    def __del__(self) -> None:
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:  # at the end, there may be no `os` any more
         if self._file >= 0:
-            os.close(self._file)
+            close(self._file)
 
 
 class Index:
     """`cases` and `suites` by their names, in order; `variables` of all cases, sorted.
 
-    The rest is for load_project. stamps, leads: the state of what was compiled. places: of the units in the log, where
-    they are kept; the suites' data goes by the name "". trace: the digest of the file
-    of that name. key: what it is kept under, as it was before anything was compiled.
+    The rest is for load_project. stamps, leads: the state of what was compiled. log: the file of units; places: where
+    it has those of each case; the suites' data goes by the name "". trace: the digest of the file of that name. key:
+    what all is kept under, as it was before anything was compiled.
     """
 
     __slots__ = ("cases", "key", "leads", "log", "places", "stamps", "suites", "trace", "variables")
