@@ -283,6 +283,16 @@ def test_what_is_kept_is_whole_and_under_its_key(tmp_path: Path) -> None:
     assert None is read_kept(tmp_path / "pipe", "k")
 
 
+def test_keeping_waits_for_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept can be made again; and where it cannot be kept, that is told and leaves nothing."""
+    monkeypatch.setattr(os, "fsync", lambda _: pytest.fail("it waited"))
+    assert write_kept(tmp_path / "in" / "a", "k", b"1")
+    assert not write_kept(tmp_path / "in" / "a" / "b", "k", b"1")
+    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError))
+    assert not write_kept(tmp_path / "in" / "b", "k", b"1")
+    assert ["a"] == [path.name for path in (tmp_path / "in").iterdir()]
+
+
 def test_errors_are_not_kept(tmp_path: Path, compiles: list[Path]) -> None:
     """A project with errors is compiled each time."""
     write(tmp_path, {"cases/s/it.eval": "case"})
