@@ -64,6 +64,8 @@ cat > /dev/null
 echo "answer $$" > answer.txt
 cat <<'END'
 {"type": "system", "subtype": "init", "session_id": "s"}
+{"type": "assistant", "message": {"id": "m", "content": [], "usage": {"input_tokens": 1, "output_tokens": 1,\
+ "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}}}
 {"type": "result", "subtype": "success", "is_error": false, "num_turns": 1, "total_cost_usd": 0.0, "usage":\
  {"input_tokens": 1, "output_tokens": 1, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0},\
  "terminal_reason": "completed", "permission_denials": []}

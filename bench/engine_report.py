@@ -43,7 +43,7 @@ def report(costs: Mapping[str, Cost], modules: Mapping[str, Mapping[str, Any]]) 
     for title, holds in targets.items():
         print(f"{'holds' if holds else 'FAILS'}  {title}")
     if AT not in sizes:
-        print(f"(most targets are for {AT:,} cases)")
+        print(f"(most targets are for {AT:,} cases and trials)")
     return targets
 
 
@@ -139,7 +139,7 @@ def _growths(costs: Mapping[str, Cost], sizes: Sequence[int]) -> Iterator[tuple[
 
 def _speeds(costs: Mapping[str, Cost]) -> Iterator[tuple[str, bool]]:
     for shape, what, trials, anew, cost in _regrades(costs):
-        if what == "all":
+        if what == "all" and trials >= AT:
             each = cost.cpu * 1e3 / anew
             yield (f"regrading {trials:,} {SHAPES[shape]} costs at most {MS_PER_VERDICT} ms of CPU a verdict "
                    f"(it is {each:.2f})", each <= MS_PER_VERDICT)
