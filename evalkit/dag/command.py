@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -93,7 +94,8 @@ class Run(DoitRun):  # type: ignore[misc]
             rows = _each_once(look.rows[name] for name in self.loader.asked)
             errors = [] if look.summed_up else sum_up(look.root, look.run, rows, look.progress, new=False)
             if not errors and not look.summed_up:
-                look.keep({})
+                with contextlib.suppress(DatabaseException):
+                    look.keep({})
             self.dep_manager.close()
             return _tell(look, rows, errors)
         return self._run(look, look.planned, always=always, single=single, stream=Stream(verbosity, force_verbosity))
@@ -119,8 +121,9 @@ class Run(DoitRun):  # type: ignore[misc]
                 new = any(name.startswith("result:") for name in reporter.executed)
                 errors.extend(sum_up(look.root, look.run, found, progress, new=new))
             if not reporter.ignored:
-                look.keep({name: list(zip(of_name, rows[name], strict=True)) for name, of_name in trials.items()
-                           if of_name and name.startswith("case:") and all(map(_is_settled, rows[name]))})
+                with contextlib.suppress(EvalkitError, DatabaseException):  # only the next run's quickness hangs on it
+                    look.keep({name: list(zip(of_name, rows[name], strict=True)) for name, of_name in trials.items()
+                               if of_name and name.startswith("case:") and all(map(_is_settled, rows[name]))})
 
         progress.units([trial.id for trial in each])
         progress.spent(0.0, plan.choices.budget)
@@ -129,7 +132,7 @@ class Run(DoitRun):  # type: ignore[misc]
                                  pools_of(plan.choices), at_end=settle, tell_all=plan.choices.why, **options)
         finally:
             progress.close()
-        return _tell(look, _each_once(rows[name] for name in asked), errors, reporter)
+        return _tell(look, _each_once(rows.get(name, ()) for name in asked), errors, reporter)
 
 
 def _options_first(args: Sequence[str], parser: Any) -> list[str]:

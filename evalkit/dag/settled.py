@@ -34,6 +34,8 @@ _COARSE = 2_000_000_000
 """The same where a time has no fraction of a second: there are file systems that count in two seconds."""
 _MOST_FILES = 20_000
 """Files that a case may hang on and still be settled in one look."""
+_PLACES = ("EVALKIT_CACHE", "EVALKIT_STORE", "HOME", "XDG_CACHE_HOME")
+"""Variables that say where things are kept."""
 _KEYS = ("AI_GATEWAY_API_KEY", "VERCEL_AI_GATEWAY_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY")
 
 
@@ -136,8 +138,8 @@ def context_of(choices: Mapping[str, object], environ: Mapping[str, str], variab
     """A digest of all that decides on tasks and is in no file of the project. Of keys, only whether they are set."""
     said: list[object] = [_FORMAT, sorted((name, str(value)) for name, value in choices.items())]
     said += [[name, bool(environ.get(name, "").strip())] for name in _KEYS]
-    said += [[name, environ.get(name, "")] for name in sorted({*variables, "EVALKIT_CACHE", "EVALKIT_STORE", "HOME",
-                                                               "XDG_CACHE_HOME", "PATH"})]
+    said += [[name, environ.get(name, "")] for name in sorted({*variables, *_PLACES})]
+    said += [environ.get("PATH", "")] if choices.get("claude") else []  # there it is looked for
     said.append(_own_code())
     return hashlib.blake2b(orjson.dumps(said), digest_size=16).hexdigest()
 

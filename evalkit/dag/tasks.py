@@ -166,6 +166,16 @@ class Graph:
         """Whether the store has an entry, whole: a damaged one is set aside, so that it is made again."""
         return self.session.store.open(kind, key) is not None
 
+    def make_once(self, kind: str, key: str, missing: Callable[[], bool], make: Callable[[], object]) -> None:
+        """Make an entry of the store, if nobody else did: another task, or another run, may be at it."""
+        if missing():  # one that is there needs no claim
+            with self.session.store.claim(kind, key, waiting=self._waiting):
+                if missing():
+                    make()
+
+    def _waiting(self) -> None:
+        self.session.say("somebody else is making the same: waiting for it")
+
     # ---- what trials share ----
     def toolchain(self, toolchain: Toolchain) -> str:
         """The task that installs a toolchain."""
@@ -201,18 +211,12 @@ class Graph:
             return any(asks() for asks in self._needed[name]) and not self.kept("template", digest(now()))
 
         def make() -> None:
-            with session.store.claim("template", digest(now()), waiting=self.waiting):
-                if missing():
-                    make_template(session, setup, inputs=now())
+            self.make_once("template", digest(now()), missing, lambda: make_template(session, setup, inputs=now()))
 
         after = self.toolchains(setup) if setup.scaffold.command else []
         return self.add(name, make, now=now, lacks=lambda _: GONE if missing() else "", part_of="template", after=after,
                         doc="scaffolds the tree that every workspace of the profile starts from",
                         pool=lambda: "build" if missing() else None)
-
-    def waiting(self) -> None:
-        """Another process, or another task, makes the same entry."""
-        self.session.say("somebody else is making the same: waiting for it")
 
     # ---- what came of it ----
     def trials_of(self, name: str) -> list[TrialTasks]:

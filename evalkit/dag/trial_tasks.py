@@ -106,9 +106,8 @@ class TrialTasks:
             return not kept("agent", self.key) and not kept("workspace", digest(self.workspace))
 
         def make() -> None:
-            with self.session.store.claim("workspace", digest(self.workspace), waiting=graph.waiting):
-                if missing():
-                    make_workspace(self.session, self.setup, inputs=self.workspace)
+            graph.make_once("workspace", digest(self.workspace), missing,
+                            lambda: make_workspace(self.session, self.setup, inputs=self.workspace))
 
         after = [graph.template(self.case, self.contents, missing)]
         if any(skill.command for skill in self.setup.skills):
@@ -121,12 +120,13 @@ class TrialTasks:
     def _add_agent(self, workspace: str) -> str:
         graph, agent, session = self.graph, self.agent, self.session
 
+        def run() -> None:
+            self.samples.begin(self.trial, self.contents)
+            run_agent(session, self.trial, agent, inputs=self.inputs, policy=graph.retries,
+                      failed=self.folder / "failed")
+
         def work() -> None:
-            with session.store.claim("agent", self.key, waiting=graph.waiting):
-                if not graph.kept("agent", self.key):
-                    self.samples.begin(self.trial, self.contents)
-                    run_agent(session, self.trial, agent, inputs=self.inputs, policy=graph.retries,
-                              failed=self.folder / "failed")
+            graph.make_once("agent", self.key, lambda: not graph.kept("agent", self.key), run)
 
         after = [workspace]
         if agent.toolchain is not None:
