@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import asdict
 
-from evalkit.analysis.index import Index, load_index
+from evalkit.analysis.project import load_project
 from evalkit.dag.selection import cases_meant
 from evalkit.dag.settled import Settled, UpToDateTask, context_of
 from evalkit.plan.choices import read_choices
 from evalkit.report.row import Row
 
 if TYPE_CHECKING:
-    from evalkit.analysis.project import Project
+    from evalkit.analysis.index import Index
     from evalkit.dag.plan import Plan
     from evalkit.dag.progress import Progress
     from evalkit.dag.trial_tasks import TrialTasks
@@ -54,24 +54,14 @@ class Invocation:
         """Look at the project: which cases there are. Raises CaseErrors where there are mistakes in them."""
         self.started = time.time_ns()
         self._plan: Plan | None = None
-        self._project: Project | None = None
         self._settled: Settled | None = None
-        index = load_index(self.root, self.choices.cases)
-        if index is None:
-            from evalkit.analysis.project import load_project
-
-            self._project = load_project(self.root, self.choices.cases)
-            index = self._project.index
-        self.index: Index = index
-        self.cases = {name: head.name for head in index.cases.values() for name in (head.name, *head.units)}
+        self._project = load_project(self.root, self.choices.cases)  # where nothing changed, its index is all it reads
+        self.cases = {name: head.name for head in self.index.cases.values() for name in (head.name, *head.units)}
 
     @property
-    def project(self) -> Project:
-        if self._project is None:
-            from evalkit.analysis.project import load_project
-
-            self._project = load_project(self.root, self.choices.cases, index=self.index)
-        return self._project
+    def index(self) -> Index:
+        """The heads of cases and suites."""
+        return self._project.index
 
     @property
     def run(self) -> str:
@@ -84,7 +74,7 @@ class Invocation:
             from evalkit.dag.plan import Plan
 
             self._plan = Plan(self.root, self.environ, self._command_line, self.progress, choices=self.choices,
-                              project=self.project)
+                              project=self._project)
         return self._plan
 
     @cached_property

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalkit.report.row import Row
-from evalkit.report.update import report_changes, update_report
+from evalkit.report.update import update_report
 
 if TYPE_CHECKING:
     from evalkit.dag.progress import Progress
@@ -41,13 +41,10 @@ def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress, *, new
     unfinished = [row for row in rows if not row.ended]
     why = "" if (folder / "summary.json").exists() else "never run"
     try:
-        changes = report_changes(folder, cache, finished)
-        if not changes and not unfinished:
-            return []
         state = update_report(folder, cache, finished, unfinished=unfinished)
     except EvalkitError as error:
         return [error]
     if state.written or new:  # else results were looked at again, and are the same
-        progress.started(f"report:{run}", why or told(changes) or "trials without a result")
+        progress.started(f"report:{run}", why or told(state.changes) or "trials without a result")
         progress.finished(f"report:{run}", "")
     return list(state.errors)
