@@ -1,15 +1,21 @@
-"""One run at a time in a project."""
+"""One run at a time in a project.
+
+Who holds the lock says so in its file, and takes it back in the end. So a run finds out that an earlier one was killed:
+then what that one was writing into the results, under names of its own, is removed.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import IO, NoReturn
 
 __all__ = ["alone"]
 
@@ -31,7 +37,7 @@ def alone(state: Path, say: Callable[[str], None] = _say) -> Iterator[bool]:
 
     try:
         state.mkdir(parents=True, exist_ok=True)
-        file = (state / "run.lock").open("a")
+        file = (state / "run.lock").open("a+")
     except OSError as error:
         raise HarnessError(f"cannot write to {state}: {error.strerror or error}",
                            hint="may you write to that folder, and is there room on the disk?") from error
@@ -43,7 +49,21 @@ def alone(state: Path, say: Callable[[str], None] = _say) -> Iterator[bool]:
             say("another run is at work in this project: waiting for it to end")
             fcntl.flock(file, fcntl.LOCK_EX)
             waited = True
-        yield waited
+        if os.fstat(file.fileno()).st_size:
+            from evalkit.execute.folders import remove_half_written
+
+            remove_half_written(state.parent / "results")
+        _say_in(file, f"{os.getpid()}\n")
+        try:
+            yield waited
+        finally:
+            _say_in(file, "")
+
+
+def _say_in(file: IO[str], text: str) -> None:
+    with contextlib.suppress(OSError):  # a full disk: should it be killed, a file is left in the results
+        os.ftruncate(file.fileno(), 0)
+        os.write(file.fileno(), text.encode())
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -19,12 +20,14 @@ from uuid import uuid4
 
 from evalkit.execute.marks import alive
 
-__all__ = ["abandoned", "claimed", "remove_tree"]
+__all__ = ["abandoned", "claimed", "remove_half_written", "remove_tree"]
 
 _NEW = "new-"
 """How the name of a folder begins that is not locked yet."""
 _LONGEST_NEW = 60.0
 """Seconds after which such a folder is one that was never finished."""
+_HALF_WRITTEN = re.compile(r"\..+\.(\d+)(-\d+)?\.tmp", re.DOTALL)
+"""The name of a file that is written before it gets its own: the process that writes it is part of it."""
 _DEEP = 60
 """Levels below which folders are moved up before they are removed."""
 
@@ -73,6 +76,15 @@ def _never_finished(folder: Path) -> bool:
         return time.time() - folder.lstat().st_mtime > _LONGEST_NEW and next(folder.iterdir(), None) is None
     except OSError:
         return False
+
+
+def remove_half_written(folder: Path) -> None:
+    """Remove the files below a folder that killed processes were writing."""
+    for parent, _, files in os.walk(folder):
+        for name in files:
+            if (found := _HALF_WRITTEN.fullmatch(name)) and not alive(int(found.group(1))):
+                with contextlib.suppress(OSError):
+                    Path(parent, name).unlink()
 
 
 def remove_tree(folder: Path) -> None:

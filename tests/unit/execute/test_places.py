@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from evalkit.errors import HarnessError
-from evalkit.execute.folders import abandoned, remove_tree
+from evalkit.execute.folders import abandoned, remove_half_written, remove_tree
 from evalkit.execute.places import Places
 
 
@@ -237,3 +237,14 @@ def test_a_full_disk(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(HarnessError, match="No space left") as raised, places.scratch("x"):
         pass
     assert "disk full" in raised.value.hint
+
+
+def test_what_killed_processes_were_writing_is_removed(tmp_path: Path) -> None:
+    """By the process in its name; files of others, and of those at work, stay."""
+    (tmp_path / "a").mkdir()
+    stay = {f".result.json.{os.getpid()}-3.tmp", "result.json", ".note.tmp", f"x.{dead_pid()}.tmp"}
+    for name in (*stay, f".result.json.{dead_pid()}-17.tmp", f".tree.tar.zst.{dead_pid()}.tmp"):
+        (tmp_path / "a" / name).touch()
+    remove_half_written(tmp_path)
+    assert stay == {path.name for path in (tmp_path / "a").iterdir()}
+    remove_half_written(tmp_path / "not there")
