@@ -34,7 +34,7 @@ from evalkit.execute.store_seen import Seen, look
 
 __all__ = ["Store"]
 
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
 _ROOM = 4 * 1024 * 1024
 """Bytes that must be free before something is begun that costs money to make again."""
 _HOUR = 3600.0
