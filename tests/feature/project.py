@@ -140,17 +140,27 @@ class MiniProject:
         assert old in text, f"{old!r} is not in {name}"
         self.write(name, text.replace(old, new))
 
-    def doit(self, *args: str, timeout: float = 120) -> Done:
-        """Run doit in the project, with no key and no choice of the person who runs the tests."""
+    @property
+    def environ(self) -> dict[str, str]:
+        """Of what is run in the project: with no key and no choice of the person who runs the tests."""
         passed = {name: value for name, value in os.environ.items()
                   if not name.startswith(("EVALKIT_", "ANTHROPIC_", "CLAUDE_", "AI_GATEWAY_", "VERCEL_"))}
-        env = {**passed, "EVALKIT_CACHE": str(self.root.parent / "cache"),
-               "EVALKIT_WORK": str(self.root.parent / "work"), **self.env}
+        return {**passed, "EVALKIT_CACHE": str(self.root.parent / "cache"),
+                "EVALKIT_WORK": str(self.root.parent / "work"), **self.env}
+
+    def start(self, *args: str, **env: str) -> subprocess.Popen[str]:
+        """Start doit in the project, with its streams in pipes and in a session of its own."""
+        return subprocess.Popen([sys.executable, "-m", "doit", *args], cwd=self.root, env={**self.environ, **env},
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                start_new_session=True)
+
+    def doit(self, *args: str, timeout: float = 120) -> Done:
+        """Run doit in the project."""
         if self.warm is not None:
-            done = Done(*self.warm.doit(args, self.root, env))
+            done = Done(*self.warm.doit(args, self.root, self.environ))
         else:
-            ran = subprocess.run([sys.executable, "-m", "doit", *args], cwd=self.root, env=env, capture_output=True,
-                                 text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL)
+            ran = subprocess.run([sys.executable, "-m", "doit", *args], cwd=self.root, env=self.environ, text=True,
+                                 capture_output=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL)
             done = Done(ran.returncode, ran.stdout, ran.stderr)
         assert "Traceback" not in done.err, done.err
         return done
