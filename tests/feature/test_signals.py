@@ -1,0 +1,159 @@
+"""Ctrl-C and requests to end: status 130, nothing left behind, what finished is kept, the next run goes on there."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from evalkit.gateway import Hang, Reply, ScriptedGateway, Text
+from tests.feature.project import Done, MiniProject
+from tests.feature.units import Units, is_at_work, units
+
+COUNT = 8
+SLEEP = "307.25"
+"""Seconds that programs sleep which the agents start: such a process is one of theirs."""
+SAID = "\ninterrupted: what finished is kept, the next run takes up from there\n"
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+def interrupt(run: subprocess.Popen[str], number: signal.Signals) -> None:
+    """Ctrl-C goes to all of the foreground group, as a terminal sends it; a request to end to the process alone."""
+    if number == signal.SIGINT:
+        os.killpg(run.pid, number)
+    else:
+        run.send_signal(number)
+
+
+def ended(run: subprocess.Popen[str], timeout: float = 30) -> Done:
+    out, err = run.communicate(timeout=timeout)
+    assert "Traceback" not in err, err
+    return Done(run.returncode, out, err)
+
+
+def left_behind(run: subprocess.Popen[str]) -> list[str]:
+    """What still runs of a run's processes: by the mark that they carry, and by what agents start."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            marked = f"-{run.pid}-".encode() in (entry / "environ").read_bytes().partition(b"EVALKIT_PROCESS=")[2]
+            if marked or SLEEP.encode() in (entry / "cmdline").read_bytes().split(b"\0"):
+                found.append((entry / "cmdline").read_text().replace("\0", " "))
+        except OSError:  # it ended meanwhile
+            continue
+    return found
+
+
+def wait_until(seen: Iterable[bool]) -> None:
+    """Look again and again, for at most a minute."""
+    deadline = time.monotonic() + 60
+    for there in seen:
+        if there or time.monotonic() > deadline:
+            return
+        time.sleep(0.02)
+
+
+def check_interrupted(made: Units, run: subprocess.Popen[str], number: signal.Signals) -> None:
+    """Interrupt a run: nothing of it is left."""
+    interrupt(run, number)
+    done = ended(run)
+    assert 130 == done.status, done.err
+    assert done.err.endswith(SAID)
+    assert "" == done.out
+    assert [] == left_behind(run)
+    assert not is_at_work(made.agent)
+    assert [] == [*made.project.root.parent.glob("work/*/*")]
+    assert [] == [*(made.project.root / ".evalkit/store/making").glob("[0-9]*")]
+
+
+def interrupt_often(folder: Path, moments: list[tuple[signal.Signals, float]]) -> None:
+    """Interrupt runs at these moments, in seconds after the first agent started, and let the last one finish."""
+    with units(folder, COUNT, seconds=0.3, child=SLEEP) as made:
+        for number, seconds in moments:
+            before = made.agent.starts
+            run = made.project.start("run", "suite:mini", "agents=3")
+            wait_until(made.agent.starts != before or run.poll() is not None for _ in iter(int, 1))
+            time.sleep(seconds)
+            if run.poll() is None:
+                check_interrupted(made, run, number)
+            else:  # it had finished before
+                assert 0 == ended(run).status
+            kept, counted = made.kept(), made.agent.starts
+            if len(kept) == COUNT:
+                break
+        done = made.project.doit("run", "suite:mini")
+        assert 0 == done.status, done.err
+        assert f"{COUNT} passed" in done.out
+        keys = made.keys()
+        assert {unit: counted[unit] for unit in made.names if keys[unit] in kept} == {
+            unit: made.agent.starts[unit] for unit in made.names if keys[unit] in kept}
+        assert {} == made.project.doit("run", "suite:mini").ran
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=[number.name for number in SIGNALS])
+def test_an_interrupted_run_leaves_no_process_and_loses_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    """Agents with commands of their own are at work, also in sessions of their own; some have finished."""
+    interrupt_often(tmp_path, [(number, 0.5)])
+
+
+@pytest.mark.slow
+def test_runs_that_are_interrupted_twenty_times(tmp_path: Path) -> None:
+    """At random moments."""
+    choose = random.Random(6)
+    for number in range(10):
+        interrupt_often(tmp_path / str(number), [(SIGNALS[(number + more) % 3], choose.uniform(0, 0.6))
+                                                 for more in range(2)])
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=[number.name for number in SIGNALS])
+def test_what_had_finished_is_recorded(tmp_path: Path, number: signal.Signals) -> None:
+    """The tasks of a unit that was done are up to date in the next run, and their results are there."""
+    with units(tmp_path, 2, judged=False) as made:
+        made.project.edit("cases/mini/unit-02.eval", "  check exists", f'  check run "sleep {SLEEP}"\n  check exists')
+        run = made.project.start("run", "suite:mini", "agents=1")
+        results = made.project.path("results")
+        wait_until(bool([*results.rglob("unit-01/trial-1/result.json")]) and bool(left_behind(run))
+                   for _ in iter(int, 1))
+        check_interrupted(made, run, number)
+        made.project.edit("cases/mini/unit-02.eval", f"sleep {SLEEP}", "true")
+        done = made.project.doit("run", "suite:mini")
+        assert 0 == done.status, done.err
+        assert "unit-01" not in done.err.replace("report:latest", "")
+        assert {"unit-01": 1, "unit-02": 1} == made.agent.starts
+
+
+def test_a_second_ctrl_c_ends_at_once(judged: tuple[MiniProject, ScriptedGateway]) -> None:
+    """A judge's request that hangs cannot be ended: the first Ctrl-C waits a moment for it, the second does not."""
+    project, _ = judged
+    with ScriptedGateway([Hang(60)] * 3, on_exhausted=Reply((Text("Done."),))) as gateway:
+        project.env["EVALKIT_GATEWAY"] = gateway.url
+        run = project.start("run", "case:greeting")
+        wait_until(bool(gateway.main_requests) for _ in iter(int, 1))
+        interrupt(run, signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            run.wait(timeout=1)
+        interrupt(run, signal.SIGINT)
+        done = ended(run, timeout=3)
+    assert 130 == done.status, done.err
+    assert done.err.endswith(SAID)
+    assert [] == left_behind(run)
+
+
+def test_a_run_that_is_interrupted_while_it_waits_for_another(tmp_path: Path) -> None:
+    """It ends, and the other one goes on."""
+    with units(tmp_path, 2, delay=2, judged=False) as made:
+        first = made.project.start("run", "suite:mini")
+        wait_until(bool(made.agent.starts) for _ in iter(int, 1))
+        second = made.project.start("run", "suite:mini")
+        assert second.stderr is not None
+        assert "another run is at work in this project: waiting for it to end\n" == second.stderr.readline()
+        interrupt(second, signal.SIGINT)
+        assert 130 == ended(second).status
+        assert 0 == ended(first).status
+        assert {"unit-01": 1, "unit-02": 1} == made.agent.starts
