@@ -71,10 +71,12 @@ if before < manners["fails"]:
           "total_cost_usd": manners["cost"], "terminal_reason": "api_error", "api_error_status": manners["status"]}})
     note("fail")
     sys.exit(manners["exit"])
-if manners["mute"]:
+if manners["ends"] == "mute":
     sys.exit(0)
+if manners["ends"] == "killed":
+    os.kill(os.getpid(), 9)
 with open("answer.txt", "w") as file:
-    file.write("Hello. I was asked: " + prompt + manners["adds"])
+    file.write("Hello. I was asked: " + prompt)
 say({{"type": "assistant", "message": {{"id": "m1", "usage": usage, "content": [
     {{"type": "text", "text": "x" * manners["talks"]}}]}}}})
 note("end")
@@ -113,17 +115,17 @@ class StandIn:
         return self.folder / "claude"
 
     def behave(self, *, seconds: float = 0.0, asks: bool = False, cost: float = 0.25, fails: int = 0, status: int = 529,
-               exit: int = 1, mute: bool = False, child: str = "", talks: int = 0, adds: str = "") -> None:
+               exit: int = 1, ends: str = "", child: str = "", talks: int = 0) -> None:
         """Set its manners.
 
         seconds: how long it works. asks: it asks its provider once, and waits for the answer. fails: how many of a
-        unit's first runs the provider fails, with which status, and with which exit status it ends then. mute: it ends
-        without a result. child: seconds that two programs which it starts and leaves alone sleep, one in a session of
-        its own. talks: characters of its reply. adds: a text at the end of its answer.
+        unit's first runs the provider fails, with which status, and with which exit status it ends then. ends: `mute`,
+        without a result, or `killed`. child: seconds that two programs which it starts and leaves alone sleep, one in a
+        session of its own. talks: characters of its reply.
         """
         (self.folder / "manners.json").write_text(json.dumps({
             "seconds": seconds, "asks": asks, "cost": cost, "fails": fails, "status": status, "exit": exit,
-            "mute": mute, "child": child, "talks": talks, "adds": adds}))
+            "ends": ends, "child": child, "talks": talks}))
 
     @property
     def events(self) -> list[Event]:
