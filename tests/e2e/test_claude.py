@@ -117,6 +117,38 @@ def small(tmp_path: Path, real: RealProject) -> MiniProject:
     return project
 
 
+def test_edits_of_grading_cost_no_request_of_the_agent(small: MiniProject) -> None:
+    """After a real run an edited check asks nobody, an edited rubric the judge alone; an edited prompt asks the agent
+    again, and going back to each earlier version asks nobody.
+    """
+    def write(request: dict[str, Any]) -> Reply:
+        return Reply((ToolCall("Write", {"file_path": f"{workspace_of(request)}/answer.txt", "content": "Hello.\n"}),))
+
+    done = Reply((Text("Done."),))
+    case = "cases/mini/greeting/greeting.eval"
+    with ScriptedGateway([write, done, scores, scores, write, done, scores]) as gateway:
+        def run() -> tuple[set[str], list[str]]:
+            """Run; the tasks that ran, and who asked: each request by the first of its tools."""
+            before = len(gateway.requests)
+            ran = small.doit("run", "case:greeting", "agent=claude", f"gateway={gateway.url}")
+            assert 0 == ran.status, ran.err + ran.out
+            return set(ran.ran), ["judge" if "scores" in str(request.body) and len((request.body or {})["tools"]) == 1
+                                  else "agent" for request in gateway.requests[before:] if request.is_main]
+
+        assert (["agent", "agent", "judge"], []) == (run()[1], run()[1])
+        for old, new, ran, asked in (
+            ("/hello/i", "/hell+o/i", {"grade greets", "result", "report"}, []),
+            ("It is friendly.", "It is very friendly.", {"judge tone", "result", "report"}, ["judge"]),
+            ("Write a greeting into", "Put a greeting into", {"agent", "judge tone", "result", "report"},
+             ["agent", "agent", "judge"]),
+        ):
+            small.edit(case, old, new)
+            assert (ran, asked) == run()
+            small.edit(case, new, old)
+            assert (ran, []) == run()
+        assert 0 == gateway.remaining
+
+
 def test_the_turn_limit_caps_a_run_which_is_graded(small: MiniProject) -> None:
     """Capped is an outcome: kept, graded, and no fail by itself."""
     def look(request: dict[str, Any]) -> Reply:
