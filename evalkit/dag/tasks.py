@@ -77,6 +77,7 @@ class Graph:
     trials: dict[str, list[TrialTasks]] = field(factory=dict)
     failures: dict[str, Failure] = field(factory=dict)
     _contents: dict[str, str] = field(factory=dict)
+    _kept: set[tuple[str, str]] = field(factory=set)
     _templates: dict[str, str] = field(factory=dict)
     _by_result: dict[str, TrialTasks] = field(factory=dict)
     _needed: dict[str, list[Callable[[], bool]]] = field(factory=dict)
@@ -143,10 +144,16 @@ class Graph:
                 self.failures[name] = Failure(name, None, self.session.redactor.text(told))
                 return TaskError("a bug in evalkit", report=False)
 
+        def place() -> str | None:
+            try:
+                return pool() if pool else None
+            except EvalkitError:  # the action meets it again, and tells it
+                return None
+
         self.tasks[name] = Task(
             name, [guarded], task_dep=list(dict.fromkeys(after)), uptodate=[UpToDate(now, lacks, self.session.held)],
             targets=[str(path) for path in targets], clean=True, subtask_of=part_of, doc=_one_line(doc),
-            verbosity=0, io={"capture": False}, meta={"pool": pool} if pool else None)
+            verbosity=0, io={"capture": False}, meta={"pool": place} if pool else None)
         return name
 
     # ---- what is read ----
@@ -163,12 +170,26 @@ class Graph:
         return contents
 
     def kept(self, kind: str, key: str) -> bool:
-        """Whether the store has an entry, whole: a damaged one is set aside, so that it is made again."""
-        return self.session.store.open(kind, key) is not None
+        """Whether the store has an entry, whole: a damaged one is set aside, so that it is made again.
 
-    def make_once(self, kind: str, key: str, missing: Callable[[], bool], make: Callable[[], object]) -> None:
-        """Make an entry of the store, if nobody else did: another task, or another run, may be at it."""
-        if missing():  # one that is there needs no claim
+        One that was there is not looked for again in this run.
+        """
+        if (kind, key) in self._kept:
+            return True
+        if found := self.session.store.open(kind, key) is not None:
+            self._kept.add((kind, key))
+        return found
+
+    def make_once(self, kind: str, key: str, missing: Callable[[], bool], make: Callable[[], object], *,
+                  paid: bool = True) -> None:
+        """Make an entry of the store, if nobody else did: another task, or another run, may be at it.
+
+        paid: making it twice would cost something: else nobody waits, and of two the first one's is kept.
+        """
+        if not paid:
+            if missing():
+                make()
+        elif missing():  # one that is there needs no claim
             with self.session.store.claim(kind, key, waiting=self._waiting):
                 if missing():
                     make()

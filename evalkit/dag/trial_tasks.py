@@ -126,7 +126,8 @@ class TrialTasks:
                       failed=self.folder / "failed")
 
         def work() -> None:
-            graph.make_once("agent", self.key, lambda: not graph.kept("agent", self.key), run)
+            graph.make_once("agent", self.key, lambda: not graph.kept("agent", self.key), run,
+                            paid=agent.traits.sampled)
 
         after = [workspace]
         if agent.toolchain is not None:
@@ -201,7 +202,7 @@ class TrialTasks:
 
     def _copies(self) -> Iterator[tuple[Path, Path]]:
         """The files of the agent run that are shown beside the result, as they are in the store and there."""
-        entry = self.session.store.open("agent", self._record.key, only=[source for source, _ in _KEPT])
+        entry = self.session.store.open("agent", self.key, only=[source for source, _ in _KEPT])
         if entry is None:
             raise HarnessError("the agent run in the store is damaged", hint="run again: it is made again")
         for source, name in _KEPT:
@@ -229,7 +230,10 @@ class TrialTasks:
                 _copy(source, target)
             result = build_result(self.trial, self._record, self._all_grades(), __version__)
             write_record(place, result, sync=False)
-            self._result = result
+            self._row = row_of(result, self.trial.id)
+            self._grades.clear()  # of thousands of trials, this is most of what is held
+            for name in ("_record", "_tree"):
+                self.__dict__.pop(name, None)
             return {"status": "", "verdict": result.status}
 
         def lacks(_: Inputs) -> str:
@@ -238,21 +242,20 @@ class TrialTasks:
         return self.graph.add(self._name("result"), work, now=now, lacks=lacks, targets=[place], after=after,
                               doc=f"{self.case.name} by {self.trial.subject.shown}", part_of="result")
 
-    _result: TrialResult | None = None
+    _row: Row | None = None
 
     def result(self) -> TrialResult | None:
-        """The trial's result, if it belongs to the agent run that is current."""
-        if self._result is None:
-            with contextlib.suppress(FileNotFoundError, HarnessError):
-                found = read_record(self.folder / "result.json", TrialResult)
-                if found.agent_key == self._record.key:
-                    self._result = found
-        return self._result
+        """The trial's result as it is on disk, if it belongs to the agent run that is current."""
+        with contextlib.suppress(FileNotFoundError, HarnessError):
+            found = read_record(self.folder / "result.json", TrialResult)
+            return found if found.agent_key == self.key else None
+        return None
 
     def row(self) -> Row | None:
         """The trial's line in the table, where it has a result."""
-        result = self.result()
-        return None if result is None else row_of(result, self.trial.id)
+        if self._row is None and (result := self.result()) is not None:
+            self._row = row_of(result, self.trial.id)
+        return self._row
 
     def made(self) -> Iterator[Path]:
         """All files that came of its tasks and have to be there."""
@@ -264,6 +267,9 @@ class TrialTasks:
         yield from self._places()
         for _, target in self._copies():
             yield target
+        yield self.folder.parent / "aggregate.json"
+        if self.trial.traits.sampled:
+            yield self.samples.place(self.trial, self.contents)
 
 
 def _sound(place: Path) -> bool:
