@@ -7,8 +7,8 @@ loses what is in flight and nothing else. A thread only works, and puts its outc
 runner swaps sys.stdout around every action, and writes state when all is over.)
 
 Interrupted (Ctrl-C, or a request to end): children are ended, nothing new starts, and what finishes within a moment is
-still recorded. Where the state cannot be written (a full disk), what runs may finish, since the store may have room
-for it: then the error is told.
+still recorded. Where the main thread cannot go on (a full disk, tasks that wait for each other), what runs may finish,
+since it may have cost money: then the error is told.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 
 from attrs import define, field
 from doit.dependency import DatabaseException
-from doit.exceptions import InvalidTask, TaskError
+from doit.exceptions import DependencyError, InvalidDodoFile, TaskError
 from doit.runner import Runner
 from doit.task import Stream
 
@@ -54,7 +54,7 @@ class PoolRunner(Runner):  # type: ignore[misc]
         self._finished: SimpleQueue[tuple[Any, str, Any]] = SimpleQueue()
         self._at_work = 0
         self._at_end = at_end
-        self._broken: DatabaseException | None = None
+        self._broken: Exception | None = None
 
     # ---- doit's own steps, changed ----
     def _handle_task_error(self, node: Any, base_fail: Any) -> None:
@@ -69,9 +69,16 @@ class PoolRunner(Runner):  # type: ignore[misc]
             self.dep_manager.remove_success = forget
 
     def run_tasks(self, task_dispatcher: Any) -> None:
-        """Run all that has to run. Raises DatabaseException, once nothing is at work, where the state is broken."""
+        """Run all that has to run. Raises, once nothing is at work, whatever kept it from going on: DatabaseException
+        where the state is broken, InvalidDodoFile where tasks need each other in a circle.
+        """
         try:
-            self._dispatch(task_dispatcher)
+            try:
+                self._dispatch(task_dispatcher)
+            except Exception as error:  # noqa: BLE001 - raised below
+                self._broken = self._broken or error
+            while self._at_work:  # whatever waits for them is told by the dispatcher, so here nothing does
+                self._collect()
         except BaseException:
             end_all()
             self._last_moment()
@@ -89,11 +96,11 @@ class PoolRunner(Runner):  # type: ignore[misc]
                 break
             if node == "hold on":
                 if not self._at_work:
-                    raise InvalidTask("tasks wait for each other in a circle")
-                node = self._collect(dispatcher)
+                    raise InvalidDodoFile("tasks wait for each other in a circle")
+                node = self._collect()
                 continue
-            if self.select_task(node, dispatcher.tasks):
-                name = (node.task.meta or {}).get("pool", _inline)()
+            if self._select(node, dispatcher.tasks):
+                name = _pool_of(node.task)
                 if name is None:
                     self._settle(node, self.execute_task(node.task))
                 else:
@@ -101,8 +108,16 @@ class PoolRunner(Runner):  # type: ignore[misc]
                     self._start(self._pools[name])
                     node = None
             self._collect_finished(dispatcher)
-        while self._at_work:  # whatever waits for them is told by the dispatcher, so here nothing does
-            self._collect(dispatcher)
+
+    def _select(self, node: Any, tasks: Any) -> bool:
+        """Whether a task is to run. Where one of the person's own cannot even tell, it has failed, and no other."""
+        try:
+            return bool(self.select_task(node, tasks))
+        except DatabaseException:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever the person's own code raises
+            self._handle_task_error(node, DependencyError("cannot tell whether it is up to date", error))
+            return False
 
     # ---- pools ----
     def _start(self, pool: _Pool) -> None:
@@ -124,7 +139,7 @@ class PoolRunner(Runner):  # type: ignore[misc]
         finally:
             self._finished.put((node, pool, failed))
 
-    def _collect(self, dispatcher: Any) -> Any:
+    def _collect(self) -> Any:
         """Wait for a task that is at work, and settle it; its node."""
         node, pool, failed = self._finished.get()
         self._take(node, pool, failed)
@@ -153,6 +168,9 @@ class PoolRunner(Runner):  # type: ignore[misc]
         except DatabaseException as error:
             self._broken = self._broken or error
             node.run_status = "failure"
+        except Exception as error:  # noqa: BLE001 - one of the person's own: a file it may not read, values of its kind
+            self.dep_manager.backend.undo(node.task.name)
+            self._handle_task_error(node, DependencyError(f"what it came to cannot be kept: {error}"))
 
     def _last_moment(self) -> None:
         """Record what has finished although the run was stopped; what was ended has failed, and is not told."""
@@ -169,10 +187,14 @@ class PoolRunner(Runner):  # type: ignore[misc]
 
     def execute_task(self, task: Any) -> Any:
         """Run a task's actions here."""
+        if task.teardown:
+            self.teardown_list.append(task)
         self.reporter.execute_task(task)
         with self.reporter.progress.at_work(task.name):
             return task.execute(self.stream)
 
 
-def _inline() -> None:
-    """The pool of a task that has none."""
+def _pool_of(task: Any) -> str | None:
+    """The pool of a task; None: it runs inline. What a person's own task means by `meta` is no matter of ours."""
+    pool = (task.meta or {}).get("pool")
+    return pool() if callable(pool) else None

@@ -95,6 +95,11 @@ class StateDB:
         if dependency == "deps:":
             self._write()
 
+    def undo(self, task_id: str) -> None:
+        """Take back what was set of a task and is not written."""
+        self._cache.pop(task_id, None)
+        self._dirty.discard(task_id)
+
     def in_(self, task_id: str) -> bool:
         """Whether anything is known of a task."""
         return bool(self._task(task_id))
@@ -127,12 +132,10 @@ class StateDB:
     def settled(self, context: str, names: Collection[str]) -> dict[str, bytes]:
         """The records of these names under a context."""
         if len(names) > 100:  # one look at all of them
-            rows = self._connection.execute("select name, data from settled where context = ?", (context,))
-        else:
-            rows = self._connection.execute(
-                f"select name, data from settled where context = ? and name in ({', '.join('?' * len(names))})",
-                (context, *names))
-        return dict(rows.fetchall())
+            return dict(self._read("select name, data from settled where context = ?", context))
+        return dict(self._read(
+            f"select name, data from settled where context = ? and name in ({', '.join('?' * len(names))})",
+            context, *names))
 
     def settle(self, context: str, records: Mapping[str, bytes]) -> None:
         """Keep records; of each name only those of the latest contexts."""
@@ -153,9 +156,18 @@ class StateDB:
     # ---- sqlite ----
     def _task(self, task_id: str) -> dict[str, Any]:
         if task_id not in self._cache:
-            row = self._connection.execute("select data from task where id = ?", (task_id,)).fetchone()
-            self._cache[task_id] = self.codec.decode(row[0]) if row else {}
+            rows = self._read("select data from task where id = ?", task_id)
+            try:
+                self._cache[task_id] = dict(self.codec.decode(rows[0][0])) if rows else {}
+            except (ValueError, TypeError):  # damaged: as good as none
+                self._cache[task_id] = {}
         return self._cache[task_id]
+
+    def _read(self, query: str, *values: str) -> list[Any]:
+        try:
+            return self._connection.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise BadState(self.name, error) from error
 
     def _write(self) -> None:
         rows = [(task_id, self.codec.encode(self._cache[task_id])) for task_id in self._dirty]

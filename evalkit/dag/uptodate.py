@@ -51,8 +51,14 @@ class UpToDate:
         elif values.get("status") == "error":
             self.reason = "it ended in an error last time"
         else:
-            self.reason = self.lacks(inputs)
+            self.reason = self._lacks(inputs)
         return not self.reason
+
+    def _lacks(self, inputs: Inputs) -> str:
+        try:
+            return self.lacks(inputs)
+        except EvalkitError as error:  # the task meets it again, and tells it
+            return error.message
 
     def __str__(self) -> str:
         return self.reason or "up to date"
