@@ -95,7 +95,7 @@ class Run(DoitRun):  # type: ignore[misc]
             errors = [] if look.summed_up else sum_up(look.root, look.run, rows, look.progress, new=False)
             if not errors and not look.summed_up:
                 with contextlib.suppress(DatabaseException):
-                    look.keep({})
+                    look.keep({}, summed_up=True)
             self.dep_manager.close()
             return _tell(look, rows, errors)
         return self._run(look, look.planned, always=always, single=single, stream=Stream(verbosity, force_verbosity))
@@ -123,7 +123,8 @@ class Run(DoitRun):  # type: ignore[misc]
             if not reporter.ignored:
                 with contextlib.suppress(EvalkitError, DatabaseException):  # only the next run's quickness hangs on it
                     look.keep({name: list(zip(of_name, rows[name], strict=True)) for name, of_name in trials.items()
-                               if of_name and name.startswith("case:") and all(map(_is_settled, rows[name]))})
+                               if of_name and name.startswith("case:") and all(map(_is_settled, rows[name]))},
+                              summed_up=bool(found) and not errors)
 
         progress.units([trial.id for trial in each])
         progress.spent(0.0, plan.choices.budget)
@@ -233,7 +234,7 @@ def _tell(look: Invocation, rows: Sequence[Row], errors: Sequence[EvalkitError],
         print(f"this run: {spent.told()}", file=sys.stderr)
     failures = list(look.planned.graph.failures.values()) if look.planned else []
     failures += [Failure(f"report:{look.run}", error) for error in errors]
-    if not failures and look.ran == 0:
+    if not failures and look.ran == 0 and not (reporter and (reporter.errors or reporter.ignored)):
         print("everything was up to date: nothing ran", file=sys.stderr)
     statuses = [_status(rows, dry=look.choices.dry), *_show_failures(failures)]
     if not failures and any(row.status == "error" and not row.ended for row in rows):

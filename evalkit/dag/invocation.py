@@ -7,6 +7,7 @@ This module imports nothing that only the rest needs.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -106,6 +107,13 @@ class Invocation:
         """The cases whose tasks these names can mean; None for all."""
         return cases_meant(names, self.cases, {name: list(suite.cases) for name, suite in self.index.suites.items()})
 
+    def asked(self, flat: Sequence[str], inner: Iterable[str]) -> set[str]:
+        """The cases that are asked for: by a name `case:…` of a flat list, or by that of an inner task of theirs.
+
+        A wildcard among inner tasks, or a task that cases share, asks for no case.
+        """
+        return {*(self.meant(flat) or ()), *(case for name in inner for case in self.meant([name]) or ())}
+
     def flat(self, names: Iterable[str]) -> list[str]:
         """The names, with suites and `all` as the cases that they are made of; each once."""
         found: dict[str, None] = {}
@@ -119,26 +127,32 @@ class Invocation:
         return list(found)
 
     # ---- what is settled ----
-    def settle(self, names: Sequence[str], state: Any) -> list[str]:
-        """Of tasks `case:…`, those that are not settled. `rows` has the others. state: the state database."""
+    def settle(self, names: Sequence[str], state: Any) -> None:
+        """Find out which of these tasks `case:…` are settled: `rows` has them then. state: the state database."""
         choices = {name: value for name, value in asdict(self.choices, recurse=False).items() if name not in _HOW}
         self._settled = Settled(self.root, state, context_of(choices, self.environ, self.index.variables), self.started)
         report = f"report:{self.run}"
         found = self._settled.find({report: "", **{name: self._fingerprint(name) for name in names}})
         self.summed_up = found.pop(report, None) is not None
-        self.rows = {name: [Row.from_data(row) for row in rows] for name, rows in found.items()}
-        return [name for name in names if name not in self.rows]
+        self.rows = {}
+        for name, rows in found.items():
+            with contextlib.suppress(ValueError, TypeError):  # damaged, or another evalkit's
+                self.rows[name] = [Row.from_data(row) for row in rows]
 
     def _fingerprint(self, name: str) -> str:
         return self.index.cases[self.cases[name[5:]]].fingerprint
 
-    def keep(self, done: Mapping[str, Sequence[tuple[TrialTasks, Row]]]) -> None:
-        """The tasks `case:…` that are up to date now, with their trials, and the summary: settled from now on."""
+    def keep(self, done: Mapping[str, Sequence[tuple[TrialTasks, Row]]], *, summed_up: bool) -> None:
+        """The tasks `case:…` that are up to date now, with their trials: settled from now on.
+
+        summed_up: so is the summary; else it has to be looked at again.
+        """
         if self._settled is None:
             return
         program = [self._plan.program] if self._plan and self._plan.program else []
         summary = self.root / "results" / self.run / "summary.json"
-        self._settled.keep([UpToDateTask(f"report:{self.run}", "", [], [summary], []), *(
+        report = [UpToDateTask(f"report:{self.run}", "", [], [summary], [])] if summed_up else []
+        self._settled.keep([*report, *(
             UpToDateTask(name, self._fingerprint(name),
                          [*program, *(self.root / path for path in dict.fromkeys(
                              path for tasks, _ in trials for path in sorted(tasks.read)))],

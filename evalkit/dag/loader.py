@@ -79,14 +79,17 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
         inner = [name for name in names if name not in outer]
         flat = look.flat(expand(outer, [*look.top(), *own_names]))
         cases = [name for name in flat if name not in own_names]
-        quick = self.quick and not (look.choices.fresh or look.choices.why or _lean_on(own, own_names))
-        stale = look.settle(cases, cmd.dep_manager.backend) if quick else cases
+        leant_on = _leant_on(own, own_names)
+        needed = look.meant(leant_on)
+        if self.quick and needed is not None and not (look.choices.fresh or look.choices.why):
+            look.settle([name for name in cases if look.cases[name[5:]] not in needed], cmd.dep_manager.backend)
+        stale = [name for name in cases if name not in look.rows]
         tasks = list(own)
         if stale or inner or len(cases) < len(flat):
             plan = look.plan
-            if stale or inner:
-                plan.build(look.meant([*stale, *inner]), named={name.removeprefix("case:") for name in names},
-                           strict=True, whole=not look.rows)
+            if stale or inner or leant_on:
+                plan.build(look.meant([*stale, *inner, *leant_on]), asked=look.asked(stale, inner),
+                           named={name.removeprefix("case:") for name in names}, whole=not look.rows)
             plan.add_report()
             tasks += plan.graph.tasks.values()
             inner = expand(inner, [task.name for task in tasks], [target for task in tasks for target in task.targets])
@@ -100,8 +103,8 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
 
         plan = look.plan
         plan.graph.tell_groups = True
-        plan.build(look.meant([name for name in names if name not in own_names]) if names else None,
-                   named={name.removeprefix("case:") for name in names}, strict=False)
+        plan.build(look.meant([name for name in [*names, *_leant_on(own, own_names)] if name not in own_names])
+                   if names else None, named={name.removeprefix("case:") for name in names})
         plan.add_report()
         foresee(plan.graph.tasks)
         tasks = [*own, *plan.graph.tasks.values()]
@@ -138,6 +141,7 @@ def _run_to_regrade(names: Sequence[str]) -> str:
     return names[0].removeprefix(_REGRADE)
 
 
-def _lean_on(own: Sequence[Task], own_names: Sequence[str]) -> bool:
-    """Whether tasks of dodo.py's own need others than such: then those must be there, settled or not."""
-    return any(name not in own_names for task in own for name in (*task.task_dep, *task.wild_dep, *task.setup_tasks))
+def _leant_on(own: Sequence[Task], own_names: Sequence[str]) -> list[str]:
+    """The tasks, other than such, that dodo.py's own tasks need: those must be there, settled or not."""
+    return [name for task in own for name in (*task.task_dep, *task.wild_dep, *task.setup_tasks)
+            if name not in own_names]

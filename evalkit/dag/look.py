@@ -98,7 +98,8 @@ def look_at(root: Path, environ: Mapping[str, str], command_line: Mapping[str, s
     inner = [name for name in asked if not _names_a_case(name)]
     flat = invocation.flat(cases)
     plan = invocation.plan
-    plan.build(invocation.meant([*flat, *inner]), named={name.removeprefix("case:") for name in cases}, strict=True)
+    plan.build(invocation.meant([*flat, *inner]), named={name.removeprefix("case:") for name in cases},
+               asked=invocation.asked(flat, inner))
     plan.add_report()
     tasks = plan.graph.tasks
     targets = {target: task.name for task in tasks.values() for target in task.targets}

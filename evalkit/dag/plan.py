@@ -163,16 +163,18 @@ class Plan:
                 raise UserError(f"no case has the {what} `{chosen}`",
                                 hint=did_you_mean(chosen, known) or f"no case that is selected has {what}s")
 
-    def build(self, meant: Sequence[str] | None, *, named: Collection[str], strict: bool, whole: bool = True) -> None:
+    def build(self, meant: Sequence[str] | None, *, named: Collection[str] = (), asked: Collection[str] | None = None,
+              whole: bool = True) -> None:
         """Make the tasks of the cases meant (None: all).
 
-        A unit that nobody can run now is left out; if strict, and it is named (or, where no unit of its case is named,
-        chosen), that is an error. whole: these are all that is selected, so a track that none of them has is a mistake.
+        A unit that nobody can run now is left out; of a case that is asked for, that is an error if the unit is named
+        (or, where no unit of its case is named, chosen). asked: None where nothing is to run. whole: these are all that
+        is selected, so a track that none of them has is a mistake.
         """
         built = []
         names = self.project.units if meant is None else [name for name in self.project.units if name in set(meant)]
         cases = {name: self.project.units[name] for name in names}
-        if strict and whole:
+        if asked is not None and whole:
             self._check_names(cases.values())
         for name, units in cases.items():
             chosen = [unit.unit for unit in self.meant(units)]
@@ -182,7 +184,7 @@ class Plan:
                 try:
                     able.append((unit, self.trials(unit)))
                 except UserError:
-                    if strict and unit.unit in required:
+                    if asked and name in asked and unit.unit in required:
                         raise
             if able:
                 self.graph.add_case(name, able, chosen)

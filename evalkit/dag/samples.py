@@ -35,7 +35,7 @@ class Samples:
         """The trial with the number of its sample."""
         if not self._any or not trial.traits.sampled:
             return trial
-        number = self._number(self._first(trial, contents))
+        number = self._number(self.place(trial, contents))
         if self._fresh:
             while self._store.has("agent", digest(agent_inputs(evolve(trial, sample=number), contents))):
                 number += 1
@@ -44,13 +44,14 @@ class Samples:
     def begin(self, trial: Trial, contents: Callable[[str], str]) -> None:
         """The agent of a trial starts: its sample is current from now on. Raises HarnessError (a full disk)."""
         if self._any and trial.traits.sampled and trial.sample:
-            write_bytes(self._folder / self._first(trial, contents), str(trial.sample).encode())
+            write_bytes(self.place(trial, contents), str(trial.sample).encode())
 
-    def _first(self, trial: Trial, contents: Callable[[str], str]) -> str:
-        return digest(agent_inputs(evolve(trial, sample=0), contents))
+    def place(self, trial: Trial, contents: Callable[[str], str]) -> Path:
+        """The file that tells which sample of a trial is current; where there is none, it is the first."""
+        return self._folder / digest(agent_inputs(evolve(trial, sample=0), contents))
 
-    def _number(self, first: str) -> int:
+    def _number(self, place: Path) -> int:
         try:
-            return int((self._folder / first).read_text())
+            return int(place.read_text())
         except (OSError, ValueError):
             return 0

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -67,9 +66,12 @@ class Settled:
         """Of tasks `case:…` with their fingerprints, those that are up to date: the rows of their tables."""
         found: dict[str, list[Any]] = {}
         for name, data in self._state.settled(self._context, list(fingerprints)).items():
-            fingerprint, paths, look, rows = orjson.loads(data)
-            if fingerprints.get(name) == fingerprint and self._look(paths.split("\n")) == look:
-                found[name] = rows
+            try:
+                fingerprint, paths, look, rows = orjson.loads(data)
+                if fingerprints.get(name) == fingerprint and self._look(paths.split("\n")) == look:
+                    found[name] = rows
+            except (ValueError, TypeError, AttributeError):  # damaged: as good as none
+                continue
         return found
 
     def keep(self, found: Iterable[UpToDateTask]) -> None:
@@ -77,11 +79,17 @@ class Settled:
         records = {}
         self._stamps.clear()  # what came of tasks is new
         for task in found:
-            inputs = [path for top in task.read for path in self._below(str(top))]
-            paths = [path.removeprefix(self._root) for path in (*inputs, *map(str, task.made))]
-            if len(paths) > _MOST_FILES or any("\n" in path for path in paths) or any(map(self._young, inputs)):
+            try:
+                inputs = [path for top in task.read for path in self._below(str(top))]
+                paths = [path.removeprefix(self._root) for path in (*inputs, *map(str, task.made))]
+                if len(paths) > _MOST_FILES or any("\n" in path for path in paths):
+                    continue
+                look = self._look(paths)
+                if any(map(self._young, inputs)):  # asked for last: what changes from now on has another stamp
+                    continue
+                records[task.name] = orjson.dumps([task.fingerprint, "\n".join(paths), look, task.rows])
+            except (OSError, ValueError):  # a folder that cannot be read; a name that is no text
                 continue
-            records[task.name] = orjson.dumps([task.fingerprint, "\n".join(paths), self._look(paths), task.rows])
         if records:
             self._state.settle(self._context, records)
 
@@ -97,32 +105,30 @@ class Settled:
 
     def _young(self, path: str) -> bool:
         """Whether the path changed so shortly before we started, or since, that it may have been read before that."""
-        try:
-            found = os.stat(path)  # noqa: PTH116 - of thousands
-        except OSError:
-            return False
-        return any(at > self._started - (_TICK if at % 1_000_000_000 else _COARSE)
-                   for at in (found.st_mtime_ns, found.st_ctime_ns))
+        times: list[int] = []
+        for look in (os.stat, os.lstat):  # a link may have been made to lead elsewhere
+            try:
+                found = look(path)
+            except OSError:
+                continue
+            times += (found.st_mtime_ns, found.st_ctime_ns)
+        return any(at > self._started - (_TICK if at % 1_000_000_000 else _COARSE) for at in times)
 
     def _below(self, top: str) -> list[str]:
-        """A path and all that is below it. What is not there is a path too: it can come."""
+        """A path and all that is below it. What is not there is a path too: it can come. Raises OSError.
+
+        Links to folders are not followed, as digests do not. What a link to a file leads to has the link's stamp.
+        """
         found, todo = [top], [top]
-        while todo:
+        while todo and len(found) <= _MOST_FILES:
             try:
-                if not stat.S_ISDIR(os.stat(todo[-1]).st_mode):  # noqa: PTH116
-                    todo.pop()
-                    continue
                 with os.scandir(todo.pop()) as entries:
                     for entry in entries:
                         found.append(entry.path)
-                        if entry.is_symlink():  # it may change while what it leads to changes
-                            found.append(os.path.realpath(entry.path))
-                        if entry.is_dir():
+                        if entry.is_dir(follow_symlinks=False):
                             todo.append(entry.path)
-            except OSError:
+            except (FileNotFoundError, NotADirectoryError):
                 continue
-            if len(found) > _MOST_FILES:
-                break
         return found
 
 

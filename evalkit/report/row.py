@@ -106,7 +106,7 @@ class Row(NamedTuple):
             checks = tuple([CheckRow(*check) if len(check) < _EVIDENCE else _with_evidence(*check)
                             for check in data.get("checks", ())])
             return cls(**{**data, "checks": checks, "notes": tuple(data.get("notes", ()))})
-        except TypeError as error:
+        except (TypeError, AttributeError) as error:
             raise ValueError(f"not a row of this evalkit: {error}") from None
 
 
