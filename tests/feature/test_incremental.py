@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from evalkit.gateway import ScriptedGateway
 from tests.feature.project import MiniProject
+from tests.feature.units import table, units
 
 CASE = "cases/mini/greeting/greeting.eval"
 GRADES = {"grade own", "grade greets", "grade finished", "grade not-empty"}
@@ -83,3 +88,75 @@ def test_forget_and_clean_never_touch_the_store(judged: tuple[MiniProject, Scrip
     assert 0 == again.status, again.err
     assert {"result", "report", "judge tone"} | GRADES == set(again.ran)
     assert 1 == (project.root.parent / "fake/runs").read_text().count("run")
+
+
+def test_fresh_asks_for_new_samples_and_keeps_the_old_ones(tmp_path: Path) -> None:
+    """Each time another agent run, and without it the latest one stays current: a plain run does nothing."""
+    with units(tmp_path, 2) as made:
+        assert 0 == made.project.doit("run", "suite:mini").status
+        first = made.kept()
+        for times in (2, 3):
+            fresh = made.project.doit("run", "suite:mini", "fresh=1")
+            assert 0 == fresh.status, fresh.err
+            assert "agent" in fresh.ran
+            assert {"unit-01": times, "unit-02": times} == made.agent.starts
+            assert {} == made.project.doit("run", "suite:mini").ran
+            assert first < made.kept()
+            assert 2 * times == len(made.kept())
+        assert set(made.keys().values()).isdisjoint(first)
+
+        assert "agent" in made.project.doit("run", "case:unit-01", "fresh=1").ran
+        assert {"unit-01": 4, "unit-02": 3} == made.agent.starts
+        assert {} == made.project.doit("run", "suite:mini").ran
+
+
+def test_a_fresh_sample_of_a_run_that_failed_is_asked_for_again(tmp_path: Path) -> None:
+    """It never came about: the one before is current still, and a later `fresh=1` makes it."""
+    with units(tmp_path, 1) as made:
+        assert 0 == made.project.doit("run", "suite:mini").status
+        made.agent.behave(fails=9, status=400)
+        assert 3 == made.project.doit("run", "suite:mini", "fresh=1").status
+        assert 1 == len(made.kept())
+        made.agent.behave()
+        done = made.project.doit("run", "suite:mini", "fresh=1")
+        assert 0 == done.status, done.err
+        assert 2 == len(made.kept())
+        assert {"unit-01": 3} == made.agent.starts
+
+
+@pytest.mark.parametrize("name", ["agent.json", "transcript.jsonl", "tree.tar.zst", "entry.json"])
+def test_a_damaged_agent_run_is_set_aside_and_made_again(tmp_path: Path, name: str) -> None:
+    """As soon as somebody reads it (here an edited check). It is said; one agent runs, that of its unit; a judge whose
+    files are equal is not asked again.
+    """
+    with units(tmp_path, 3) as made:
+        assert 0 == made.project.doit("run", "suite:mini").status
+        key = made.keys()["unit-01"]
+        with (made.store.path("agent", key) / name).open("r+b") as file:
+            file.truncate(10)
+        assert {} == made.project.doit("run", "suite:mini").ran
+        made.project.edit("cases/mini/unit-01.eval", 'exists "answer.txt"', 'exists "answer.*"')
+        done = made.project.doit("run", "suite:mini")
+        assert 0 == done.status, done.err
+        assert f"the agent {key[:12]} in the store is damaged (" in done.err
+        assert name in done.err
+        assert "will be made again" in done.err
+        assert "agent" in done.ran
+        assert {"unit-01": 2, "unit-02": 1, "unit-03": 1} == made.agent.starts
+        assert {"unit-01": 1} == made.requests()[1]
+        assert [f"agent-{key}-1"] == [path.name for path in made.store.damaged()]
+        assert {} == made.project.doit("run", "suite:mini").ran
+
+
+def test_a_damaged_answer_of_a_judge_is_asked_for_again(tmp_path: Path) -> None:
+    """When it is needed: as long as the grade that was made of it stands, nobody reads it."""
+    with units(tmp_path, 1) as made:
+        first = made.project.doit("run", "suite:mini")
+        key = made.keys(judge="tone")["unit-01"]
+        (made.store.path("judge", key) / "response.json").write_text("{}")
+        assert {} == made.project.doit("run", "suite:mini").ran
+        made.project.path("results/latest").rename(tmp_path / "earlier")
+        done = made.project.doit("run", "suite:mini")
+        assert table(first.out) == table(done.out)
+        assert f"the judge {key[:12]} in the store is damaged" in done.err
+        assert ({"unit-01": 1}, {"unit-01": 2}) == made.requests()
