@@ -11,7 +11,7 @@ from pathlib import Path
 import zstandard
 from attrs import define, field, frozen
 
-from tests.feature.warm import Warm
+from tests.feature.warm import warm
 
 __all__ = ["KEY", "Done", "MiniProject", "fake_claude", "files_with"]
 
@@ -111,11 +111,14 @@ class Done:
 
 @define
 class MiniProject:
-    """A project folder with its own cache and work folders. warm: runs doit, else each run is started from nothing."""
+    """A project folder with its own cache and work folders.
+
+    warm: its runs need not start Python each time (warm.py), unless variables of its own are meant for Python.
+    """
 
     root: Path
     env: dict[str, str] = field(factory=dict)
-    warm: Warm | None = None
+    warm: bool = False
 
     @classmethod
     def make(cls, folder: Path) -> MiniProject:
@@ -156,8 +159,8 @@ class MiniProject:
 
     def doit(self, *args: str, timeout: float = 120) -> Done:
         """Run doit in the project."""
-        if self.warm is not None:
-            done = Done(*self.warm.doit(args, self.root, self.environ))
+        if self.warm and not any(name.startswith("PYTHON") for name in self.env):
+            done = Done(*warm().doit(args, self.root, self.environ))
         else:
             ran = subprocess.run([sys.executable, "-m", "doit", *args], cwd=self.root, env=self.environ, text=True,
                                  capture_output=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL)

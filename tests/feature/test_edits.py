@@ -19,7 +19,7 @@ from evalkit.cli import main
 from evalkit.gateway import ScriptedGateway
 from tests.feature.conftest import judged_project
 from tests.feature.project import MiniProject
-from tests.feature.warm import REPOSITORY, warm
+from tests.feature.warm import REPOSITORY
 
 SUITE = "cases/mini/suite.eval"
 CASE = "cases/mini/greeting/greeting.eval"
@@ -198,7 +198,8 @@ class Settled:
 def settled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settled]:
     """Settled for one module's tests: each leaves it as it was."""
     folder = tmp_path_factory.mktemp("edits")
-    with judged_project(folder) as (project, gateway), warm() as project.warm:
+    with judged_project(folder) as (project, gateway):
+        project.warm = True
         for name, text in FILES.items():
             project.write(name, text)
         made = Settled(project, gateway, folder / "fake/runs")
@@ -313,12 +314,8 @@ def test_the_graders_own_code_is_an_input_of_what_it_graded(settled: Settled, tm
     back at the first evalkit the same.
     """
     def run(code: Path) -> set[str]:
-        settled.project.env["PYTHONPATH"] = str(code)
-        project = MiniProject(settled.project.root, settled.project.env)  # not warm: it would have imported the first
-        try:
-            done = project.doit("run", "case:greeting")
-        finally:
-            del settled.project.env["PYTHONPATH"]
+        done = MiniProject(settled.project.root, {**settled.project.env, "PYTHONPATH": str(code)}).doit(
+            "run", "case:greeting")
         assert 0 == done.status, done.err
         return set(done.ran)
 

@@ -115,6 +115,7 @@ def _timeless(value: Any) -> Any:
 def units(folder: Path, count: int, *, delay: float = 0.0, judged: bool = True, **manners: Any) -> Iterator[Units]:
     """A project of `count` units. delay: seconds that the provider takes to answer the agent."""
     project = MiniProject.make(folder)
+    project.warm = True
     shutil.rmtree(project.path("cases/mini/greeting"))
     names = [f"unit-{number:02d}" for number in range(1, count + 1)]
     for number, name in enumerate(names):

@@ -1,6 +1,6 @@
 """Runs `doit` as the command line does, each time in a process of its own: a fork of one that has imported evalkit.
 
-Half of a short run's time is Python's start and imports. Tests with many runs whose subject that is not, save it.
+Half of a short run's time is Python's start and imports. Tests of many runs, which are not about that, save it.
 
     server:  reads a request a line (arguments, folder, environment, files for both streams), answers with the status
     child:   takes folder, environment and streams over, runs doit, and ends as a program does
@@ -10,13 +10,15 @@ The requests and answers are JSON, on the server's standard input and output.
 
 from __future__ import annotations
 
-import contextlib
+import atexit
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from attrs import frozen
@@ -24,6 +26,8 @@ from attrs import frozen
 __all__ = ["Warm", "warm"]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+_LONGEST = 120
+"""Seconds of a run; then it is killed."""
 
 
 @frozen
@@ -45,14 +49,13 @@ class Warm:
         return status, out, err
 
 
-@contextlib.contextmanager
-def warm() -> Iterator[Warm]:
-    """A server for the time of a `with`."""
-    with subprocess.Popen([sys.executable, "-m", "tests.feature.warm"], cwd=REPOSITORY, text=True,
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        yield Warm(server)
-        assert server.stdin is not None
-        server.stdin.close()  # it ends with its input
+@cache
+def warm() -> Warm:
+    """The server of these tests; it ends with them."""
+    server = subprocess.Popen([sys.executable, "-m", "tests.feature.warm"], cwd=REPOSITORY, text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    atexit.register(server.communicate)  # it ends with its input
+    return Warm(server)
 
 
 def _serve() -> None:
@@ -77,6 +80,7 @@ def _run(out: str, err: str, args: list[str], cwd: str, env: dict[str, str]) -> 
         file = os.open(path, os.O_RDWR | os.O_CREAT)
         os.dup2(file, stream)
         os.close(file)
+    signal.alarm(_LONGEST)
     os.environ.clear()
     os.environ.update(env)
     os.chdir(cwd)
