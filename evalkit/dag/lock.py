@@ -31,7 +31,8 @@ def alone(state: Path, say: Callable[[str], None] = _say) -> Iterator[bool]:
     """One run at a time in a project, whose `.evalkit` is `state`; gives whether another one had to be waited for.
 
     A second run waits, and says so. The lock ends with its process. A request to end (also that of a terminal that is
-    closed) is treated as Ctrl-C: else the children, which have sessions of their own, would go on alone.
+    closed) is treated as Ctrl-C: else the children, which have sessions of their own, would go on alone. What whoever
+    started us had us ignore (`nohup`) stays ignored.
     """
     from evalkit.errors import HarnessError
 
@@ -71,7 +72,8 @@ def _ending_as_interrupt() -> Iterator[None]:
     def interrupt(signum: int, frame: FrameType | None) -> NoReturn:
         raise KeyboardInterrupt
 
-    previous = {number: signal.signal(number, interrupt) for number in _ENDING}
+    previous = {number: signal.signal(number, interrupt) for number in _ENDING
+                if signal.getsignal(number) is not signal.SIG_IGN}
     try:
         yield
     finally:

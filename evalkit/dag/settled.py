@@ -88,7 +88,7 @@ class Settled:
                 if any(map(self._young, inputs)):  # asked for last: what changes from now on has another stamp
                     continue
                 records[task.name] = orjson.dumps([task.fingerprint, "\n".join(paths), look, task.rows])
-            except (OSError, ValueError):  # a folder that cannot be read; a name that is no text
+            except (OSError, TypeError):  # a folder that cannot be read; a name that is no text
                 continue
         if records:
             self._state.settle(self._context, records)

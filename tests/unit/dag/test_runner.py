@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,11 @@ def task(name: str, action: Callable[[], Any] = lambda: None, *, after: Iterable
 
 def within(pool: str) -> Callable[[], str]:
     return lambda: pool
+
+
+def say(said: list[str], text: str) -> None:
+    """An action that leaves a trace."""
+    said.append(text)
 
 
 def run(folder: Path, tasks: Sequence[Task], pools: Mapping[str, int] = POOLS, **options: Any) -> Reporter:
@@ -74,7 +80,7 @@ def test_all_places_of_a_pool_are_used_and_no_more(tmp_path: Path) -> None:
         with lock:
             at_work[0] -= 1
 
-    tasks = [task(f"t{n}", lambda n=n: work(meets=n < 6), pool=within("agent")) for n in range(7)]
+    tasks = [task(f"t{n}", partial(work, meets=n < 6), pool=within("agent")) for n in range(7)]
     assert 7 == len(run(tmp_path, tasks, {"agent": 3}).executed)
     assert 3 == most[0]
 
@@ -108,7 +114,7 @@ def test_quick_tasks_work_in_the_main_thread_the_others_never(tmp_path: Path) ->
 def test_a_dependency_waits(tmp_path: Path) -> None:
     """Through threads and quick tasks alike."""
     order: list[str] = []
-    chain = [task(name, lambda name=name: order.append(name), after=after, pool=pool) for name, after, pool in (
+    chain = [task(name, partial(say, order, name), after=after, pool=pool) for name, after, pool in (
         ("d", ["c"], None), ("c", ["b"], within("build")), ("b", ["a"], None), ("a", [], within("agent")))]
     assert ["a", "b", "c", "d"] == run(tmp_path, chain).executed == order
 
@@ -122,10 +128,10 @@ def test_any_graph(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
     chance = data.draw(st.randoms(use_true_random=False))
     pools = {"agent": chance.randint(1, 4), "build": chance.randint(1, 2)}
     needs = {n: chance.sample(range(n), min(n, chance.randint(0, 3))) for n in range(count)}
-    kinds = {n: chance.choice(["agent", "build", None]) for n in range(count)}
+    kinds = {n: chance.choice(["agent", "build", ""]) for n in range(count)}
     failing = {n for n in range(count) if chance.random() < 0.05}
     lock, done, begun = threading.Lock(), set[int](), list[int]()
-    at_work, wrong = dict.fromkeys(["agent", "build", None], 0), list[str]()
+    at_work, wrong = dict.fromkeys(["agent", "build", ""], 0), list[str]()
 
     def work(n: int) -> bool | None:
         kind = kinds[n]
@@ -133,7 +139,7 @@ def test_any_graph(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
             begun.append(n)
             at_work[kind] += 1
             wrong.extend(f"{n} before {need}" for need in needs[n] if need not in done)
-            if at_work[kind] > pools.get(kind or "", 1):
+            if at_work[kind] > pools.get(kind, 1):
                 wrong.append(f"{at_work[kind]} of {kind}")
         with lock:
             at_work[kind] -= 1
@@ -142,8 +148,8 @@ def test_any_graph(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 
     names = list(range(count))
     chance.shuffle(names)
-    reporter = run(folder, [task(f"t{n}", lambda n=n: work(n), after=[f"t{need}" for need in needs[n]],
-                                 pool=within(kinds[n]) if kinds[n] else None) for n in names], pools)
+    reporter = run(folder, [task(f"t{n}", partial(work, n), after=[f"t{need}" for need in needs[n]],
+                                 pool=kinds[n] and within(kinds[n])) for n in names], pools)
     spoilt: set[int] = set()
     for n in range(count):
         if spoilt.union(failing).intersection(needs[n]):
@@ -213,11 +219,7 @@ def test_values_that_cannot_be_kept_fail_their_task_alone(tmp_path: Path) -> Non
 def test_teardowns_run_when_all_is_over(tmp_path: Path) -> None:
     """Those of tasks that ran, the last one first, as doit does it."""
     said: list[str] = []
-
-    def say(text: str) -> None:
-        said.append(text)
-
-    run(tmp_path, [task(name, lambda name=name: say(name), teardown=[(say, [f"no {name}"])]) for name in ("a", "b")])
+    run(tmp_path, [task(name, partial(say, said, name), teardown=[(say, [said, f"no {name}"])]) for name in ("a", "b")])
     assert ["a", "b", "no b", "no a"] == said
 
 
@@ -328,7 +330,7 @@ def test_an_interrupt_ends_children_and_records_what_finished(tmp_path: Path, mo
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, tasks, at_end=ended.append)
     assert ["done"] == recorded(tmp_path, "done", "ended", "waits", "quick", "later")
-    assert [] == ended == started
+    assert ([], []) == (ended, started)
 
 
 def test_an_interrupted_run_does_not_wait_for_a_thread_that_hangs(tmp_path: Path,
