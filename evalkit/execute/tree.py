@@ -288,7 +288,7 @@ def unpack(archive: Path, target: Path) -> None:
     """
     links: dict[str, str] = {}
     folders = {""}
-    with _opened(archive, "unpack") as tar:
+    with _opened(archive, "unpack", into=target.parent) as tar:
         target.mkdir(parents=True, exist_ok=True)
         for member in tar:
             parent, _, base = member.name.rpartition("/")
@@ -350,7 +350,7 @@ def entries(archive: Path) -> Iterator[tuple[str, bytes, bytes]]:
 
 
 @contextmanager
-def _opened(archive: Path, what: str) -> Iterator[tarfile.TarFile]:
+def _opened(archive: Path, what: str, into: Path | None = None) -> Iterator[tarfile.TarFile]:
     """An archive's members in order; after them it is checked that the archive did not end too early."""
     try:
         with archive.open("rb") as raw, zstandard.ZstdDecompressor().stream_reader(raw) as plain:
@@ -361,7 +361,7 @@ def _opened(archive: Path, what: str) -> Iterator[tarfile.TarFile]:
     except (OSError, tarfile.TarError, zstandard.ZstdError, ValueError) as error:
         hint = "if it is damaged, delete its folder: it is made again"
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            hint = "make room on the disk, then run again"
+            hint = f"make room on the disk of {into or archive.parent}, then run again"
         raise HarnessError(f"cannot {what} {archive}: {error}", hint=hint) from error
 
 
