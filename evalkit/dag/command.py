@@ -263,18 +263,19 @@ def _status(rows: Sequence[Row], *, dry: bool) -> Exit:
 
 
 def _show_failures(failures: Sequence[Failure]) -> list[Exit]:
-    """Print each failure once, those of the budget as one; their exit statuses."""
+    """Print failures, those that say the same once; their exit statuses."""
     if not failures:
         return []
     from evalkit.diagnostics.show import show_error
     from evalkit.execute.budget import BudgetReached
 
-    statuses, broke = [], False
+    statuses: list[Exit] = []
+    alike: dict[str, list[Failure]] = {}
     for failure in failures:
-        if isinstance(failure.error, BudgetReached):
-            if broke:
-                continue
-            broke = True
+        error = failure.error
+        said = failure.bug if error is None else "budget" if isinstance(error, BudgetReached) else error.message
+        alike.setdefault(said, []).append(failure)
+    for failure, *others in alike.values():
         print(file=sys.stderr)
         if failure.error is not None:
             show_error(failure.error)
@@ -283,4 +284,6 @@ def _show_failures(failures: Sequence[Failure]) -> list[Exit]:
             print(f"this is a bug in evalkit (in {failure.task}); please report it with these lines:\n{failure.bug}",
                   file=sys.stderr)
             statuses.append(Exit.HARNESS)
+        if others and not isinstance(failure.error, BudgetReached):
+            print(f"  (the same in {len(others)} other task{'s' if len(others) > 1 else ''})", file=sys.stderr)
     return statuses

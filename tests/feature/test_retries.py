@@ -88,3 +88,13 @@ def test_a_verdict_is_never_retried(tmp_path: Path) -> None:
         assert {} == second.ran
         assert "graded\n" == log.read_text()
         assert Counter(made.names) == made.agent.starts
+
+
+def test_what_fails_alike_is_told_once(tmp_path: Path) -> None:
+    """Of three units that a provider failed with the same words; the table has a line for each."""
+    with units(tmp_path, 3, judged=False, fails=1, status=404) as made:
+        done = made.project.doit("run", "suite:mini")
+        assert 3 == done.status
+        assert 1 == done.err.count("has no model `anthropic/claude-sonnet-5`")
+        assert "(the same in 2 other tasks)" in done.err
+        assert 3 == done.out.count("no result:")
