@@ -128,6 +128,19 @@ def test_a_state_that_fills_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("namespaces")
+def test_a_work_folder_that_fills_up(tmp_path: Path) -> None:
+    """Where agents work: no outcome and no fail of theirs comes of it."""
+    with units(tmp_path, COUNT) as made:
+        (tmp_path / "work").mkdir()
+        full, more = run_all(made, "mount -t tmpfs -o size=12k tmpfs ../work", DOIT,
+                             "mount -o remount,size=20m ../work", DOIT)
+        check_told(full, "No space left on device", "make room")
+        assert "0 passed" in full.out
+        assert "failed" not in full.out.splitlines()[-1]
+        check_whole(made, more)
+
+
+@pytest.mark.usefixtures("namespaces")
 @pytest.mark.parametrize(("folder", "words", "paid"), [
     ("results", ["cannot write", "Read-only file system"], True),
     (".evalkit/store", ["cannot write to the store", "Read-only file system"], False),
