@@ -5,6 +5,7 @@ the others are random steps, of all steps at which the process changes something
 removes one, opens one to write it, or hands a statement to its database (`_KILLER` counts them and kills right before
 one). After each kill is noted what the store has. In the end:
 
+* no task ran again whose end was told, for then it is recorded;
 * whose agent run was in the store when the kill came was never started again, and what was in flight once per kill;
   the same for judges' answers;
 * every record and every entry of the store is whole, and nothing half-written lies about;
@@ -15,6 +16,8 @@ from __future__ import annotations
 
 import contextlib
 import random
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -29,6 +32,7 @@ from tests.feature.project import Done, MiniProject
 from tests.feature.units import Units, is_at_work, table, units
 
 COUNT = 40
+_FINISHED = re.compile(r" +[\d.]+s  ([^ ]+?)(: (pass|fail))?  \(")
 DELAY = 0.15
 """Seconds that the provider takes to answer an agent."""
 
@@ -103,7 +107,7 @@ class Killed:
     """A project whose runs are killed.
 
     lost: how often each unit's agent was in flight when a kill came. answered: how often a judge had been asked about
-    each unit when its answer was first found in the store.
+    each unit when its answer was first found in the store. finished: the tasks whose ends were told.
     """
 
     made: Units
@@ -112,6 +116,7 @@ class Killed:
     choose: random.Random
     lost: Counter[str] = field(factory=Counter)
     answered: dict[str, int] = field(factory=dict)
+    finished: set[str] = field(factory=set)
 
     def kill(self, *, at_step: bool) -> bool:
         """Run, and kill it. False where it came to its end before."""
@@ -127,10 +132,17 @@ class Killed:
                 run.kill()
             _, err = run.communicate()
         assert "Traceback" not in err, err
+        self._note_finished(err)
         while is_at_work(self.made.agent):  # what it left running ends by itself: only then all is counted
             time.sleep(0.02)
         self._note(before)
         return run.returncode < 0
+
+    def _note_finished(self, err: str) -> None:
+        """A task that finished was recorded before that was told: it does not run again."""
+        ran = {found.group(1) for line in err.splitlines() if (found := _FINISHED.match(line))} - {"report:latest"}
+        assert set() == ran & self.finished
+        self.finished |= ran
 
     def _note(self, before: Counter[str]) -> None:
         """Note whose agents were in flight, and that no others were started than those whose runs were not kept."""
@@ -147,6 +159,7 @@ class Killed:
     def check(self, done: Done) -> None:
         """That all came out as if nobody had disturbed it."""
         made, whole = self.made, self.whole
+        self._note_finished(done.err)
         assert 0 == done.status, done.err + done.out
         assert Counter(made.names) + self.lost == made.agent.starts
         agents, judges = made.requests()
@@ -195,3 +208,30 @@ def test_runs_that_are_killed_thirty_times(tmp_path: Path, undisturbed: Undistur
     while hits < 30:
         seed += 1
         hits += crash(tmp_path / str(seed), undisturbed, killer, kills=1 + seed % 5, seed=seed)
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_at_every_step(tmp_path: Path, killer: Path) -> None:
+    """Of one unit with a judge, from nothing: right before each step that changes anything on the disk."""
+    with units(tmp_path, 1) as made:
+        project = made.project
+        with project.start("run", "suite:mini", PYTHONPATH=str(killer), COUNT_STEPS_IN=str(tmp_path / "steps")) as run:
+            first, _ = run.communicate()
+        key, expected, outcome = made.keys()["unit-01"], table(first), made.outcome()
+        steps = int((tmp_path / "steps").read_text())
+        assert steps > 50
+        for step in range(1, steps):
+            for folder in ("results", ".evalkit"):
+                shutil.rmtree(project.path(folder))
+            before = made.agent.starts["unit-01"]
+            with project.start("run", "suite:mini", PYTHONPATH=str(killer), KILL_AT_STEP=str(step)) as run:
+                run.communicate()
+            while is_at_work(made.agent):
+                time.sleep(0.01)
+            started, kept = made.agent.starts["unit-01"] - before, key in made.kept()
+            done = project.doit("run", "suite:mini")
+            assert 0 == done.status, (step, done.err)
+            assert started + (not kept) == made.agent.starts["unit-01"] - before, step
+            assert (expected, outcome) == (table(done.out), made.outcome()), step
+            assert {} == project.doit("run", "suite:mini").ran, step
+            assert 0 == evalkit(project, "store", "verify").status, step
