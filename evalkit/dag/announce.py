@@ -7,19 +7,17 @@ from collections.abc import Sequence
 
 from evalkit.dag.expect import Earlier, Sum, total
 from evalkit.dag.plan import Plan
-from evalkit.digest import digest
+from evalkit.dag.trial_tasks import TrialTasks
 from evalkit.execute.budget import dollars
-from evalkit.plan.keys import agent_inputs
-from evalkit.plan.trials import Trial
 
 __all__ = ["announcement", "duration", "expected"]
 
 
-def announcement(plan: Plan, trials: Sequence[Trial]) -> str:
-    """The line, or "" where no agent run would call a model."""
+def announcement(plan: Plan, trials: Sequence[TrialTasks]) -> str:
+    """A line for each subject, or "" where no agent run would call a model."""
     session = plan.session
-    paid = [trial for trial in trials if trial.subject.model is not None and not trial.dry
-            and not session.store.has("agent", digest(agent_inputs(trial, session.contents)))]
+    paid = [one.trial for one in trials if one.trial.subject.model is not None and not one.trial.dry
+            and not session.store.has("agent", one.key)]
     if not paid:
         return ""
     earlier = Earlier.of(session.places.results)
@@ -32,7 +30,7 @@ def announcement(plan: Plan, trials: Sequence[Trial]) -> str:
         lines.append(f"about to run {subject.agent} {version} with {subject.model}: {count} "
                      f"trial{'' if count == 1 else 's'} of {cases}, at most {turns} turns and {duration(time)} each; "
                      f"{expected(total(earlier.cost(trial) for trial in mine))}")
-    return "\n".join(lines)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def expected(cost: Sum) -> str:

@@ -102,15 +102,16 @@ class Run(DoitRun):  # type: ignore[misc]
 
     def _run(self, look: Invocation, plan: Plan, **options: Any) -> int:
         """Run what is not settled, and print all."""
-        from evalkit.dag.announce import announcement
         from evalkit.dag.engine import pools_of, run_tasks
 
         assert isinstance(self.loader, Loader)
         asked, graph, progress = self.loader.asked, plan.graph, look.progress
         trials = {name: graph.trials_of(name) for name in asked if name not in look.rows}
-        each = [one.trial for of_name in trials.values() for one in of_name]
-        if told := announcement(plan, each):
-            print(told, file=sys.stderr)
+        each = [one for of_name in trials.values() for one in of_name]
+        if any(one.trial.subject.model for one in each):
+            from evalkit.dag.announce import announcement
+
+            print(announcement(plan, each), end="", file=sys.stderr)
         rows, errors = dict(look.rows), []
 
         def settle(reporter: Reporter) -> None:
@@ -126,7 +127,7 @@ class Run(DoitRun):  # type: ignore[misc]
                                if of_name and name.startswith("case:") and all(map(_is_settled, rows[name]))},
                               summed_up=bool(found) and not errors)
 
-        progress.units([trial.id for trial in each])
+        progress.units([one.trial.id for one in each])
         progress.spent(0.0, plan.choices.budget)
         try:
             reporter = run_tasks(plan.session, self.task_list, list(self.sel_tasks), self.dep_manager, progress,

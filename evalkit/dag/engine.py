@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -38,6 +39,8 @@ def run_tasks(session: Session, tasks: Sequence[Task], selected: Sequence[str], 
     before the state is closed. tell_all: up-to-date tasks are told too. single: the selected tasks alone. A failure
     ends nothing but what needs it: one case that cannot be run says nothing of the others.
     """
+    gc.freeze()
+    gc.enable()  # (see Loader)
     begin()
     session.places.sweep()
     session.store.sweep()

@@ -6,6 +6,7 @@ expands in place. Whatever is wrong with them, the choices or the case files end
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Mapping, Sequence
@@ -38,6 +39,7 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
+        gc.disable()  # what is made until something runs is kept: looking for rubbish in it takes a tenth of the time
         settle_streams()
         self.invocation: Invocation | None = None
         self.asked: list[str] = []

@@ -25,8 +25,6 @@ from evalkit.execute.outcome import AgentRecord
 from evalkit.execute.stages import TRANSCRIPT, TREE, agent_record, make_workspace, run_agent
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.grader import grade_check, grader_version
-from evalkit.grade.judge import VERSION as JUDGE_VERSION
-from evalkit.grade.judge import grade_judge
 from evalkit.grade.verdict import Grade
 from evalkit.plan.keys import Inputs, agent_inputs, grade_inputs, judge_inputs, workspace_inputs
 from evalkit.plan.trials import Trial
@@ -165,6 +163,8 @@ class TrialTasks:
                               pool=None if isinstance(check.spec, _QUICK) else lambda: "build")
 
     def _add_judge(self, judge: Judge, after: str) -> str:
+        from evalkit.grade.judge import VERSION, grade_judge  # it imports what asks models
+
         choice = self.graph.judge
         place = self.folder / "judge" / f"{judge.id}.json"
         model = choice.model(self.case, judge)
@@ -175,7 +175,7 @@ class TrialTasks:
 
         def now() -> Inputs:
             if not inputs:
-                inputs.update(judge_inputs(self.case, judge, self._record.tree.files, model, JUDGE_VERSION, state))
+                inputs.update(judge_inputs(self.case, judge, self._record.tree.files, model, VERSION, state))
             return inputs
 
         def work() -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import platform
 import time
+from importlib import import_module
+from typing import Any
 
 from evalkit.analysis.model import (
     Case,
@@ -18,22 +20,28 @@ from evalkit.analysis.model import (
 )
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
-from evalkit.grade import exists, grep, hidden_tests, run
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.verdict import Grade, Verdict, could_not_tell
 from evalkit.plan.keys import Inputs
 
 __all__ = ["grade_check", "grader_version", "lane_names"]
 
-_VERSIONS: dict[type[CheckSpec], str] = {
-    GrepSpec: grep.VERSION, ExistsSpec: exists.VERSION, HiddenTestsSpec: hidden_tests.VERSION, RunSpec: run.VERSION,
-    StepsSpec: run.VERSION, SnapshotSpec: "snapshot 0",
+_MODULES: dict[type[CheckSpec], str] = {
+    GrepSpec: "grep", ExistsSpec: "exists", HiddenTestsSpec: "hidden_tests", RunSpec: "run", StepsSpec: "run",
 }
+"""The modules of graders beside this one; each is imported when a check needs it."""
 
 
 def grader_version(spec: CheckSpec) -> str:
     """The version of the code that grades such a check: part of its key."""
-    return _VERSIONS.get(type(spec), "none")
+    if isinstance(spec, SnapshotSpec):
+        return "snapshot 0"
+    name = _MODULES.get(type(spec))
+    return "none" if name is None else str(_module(name).VERSION)
+
+
+def _module(name: str) -> Any:
+    return import_module(f"evalkit.grade.{name}")
 
 
 def lane_names(lane: str) -> set[str]:
@@ -61,15 +69,25 @@ def _grade(case: Case, spec: CheckSpec, tree: FinalTree) -> Verdict:
     toolchains = case.setup.toolchains
     match spec:
         case GrepSpec():
-            return grep.grade_grep(spec, tree)
+            from evalkit.grade.grep import grade_grep
+
+            return grade_grep(spec, tree)
         case ExistsSpec():
-            return exists.grade_exists(spec, tree)
+            from evalkit.grade.exists import grade_exists
+
+            return grade_exists(spec, tree)
         case RunSpec():
-            return run.grade_run(spec, tree, toolchains)
+            from evalkit.grade.run import grade_run
+
+            return grade_run(spec, tree, toolchains)
         case StepsSpec():
-            return run.grade_steps(spec, tree, toolchains)
+            from evalkit.grade.run import grade_steps
+
+            return grade_steps(spec, tree, toolchains)
         case HiddenTestsSpec():
-            return hidden_tests.grade_hidden_tests(spec, tree, toolchains)
+            from evalkit.grade.hidden_tests import grade_hidden_tests
+
+            return grade_hidden_tests(spec, tree, toolchains)
         case SnapshotSpec():
             return Verdict("skipped", "the local lane has no live checks: they need the sandbox lane")
     return Verdict("error", "this evalkit compiles such a check, but has no grader for it yet")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from evalkit.errors import UserError
 from evalkit.execute.agents.base import Agent
-from evalkit.execute.agents.claude import ClaudeCode
 from evalkit.execute.agents.scripted import Nop, Overlay
 from evalkit.execute.provider import Endpoint
 from evalkit.plan.trials import Subject
@@ -29,6 +28,8 @@ class Agents:
 
     def _make(self, name: str) -> Agent:
         if name == "claude":
+            from evalkit.execute.agents.claude import ClaudeCode  # it imports much
+
             return ClaudeCode.of(self._endpoint, self._claude)
         if name == "nop":
             return Nop()
