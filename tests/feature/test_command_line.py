@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
 
@@ -202,46 +196,6 @@ def test_a_dry_run_calls_no_model(judged: tuple[MiniProject, ScriptedGateway]) -
     assert not project.path("results/latest").exists()
 
 
-def test_ctrl_c_and_sigterm_leave_nothing_behind(project: MiniProject) -> None:
-    """Status 130, no process left, finished tasks kept; the next run takes up from there."""
-    project.edit(CASE, 'check run "sh check.sh"', 'check run "sh slow.sh"')
-    project.write("cases/mini/skeleton/slow.sh", "touch started; sleep 71.5 & sleep 71.5\n")
-    env = {**os.environ, "EVALKIT_CACHE": str(project.root.parent / "cache"),
-           "EVALKIT_WORK": str(project.root.parent / "work")}
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with subprocess.Popen([sys.executable, "-m", "doit", "run", "case:greeting", "agent=oracle"], cwd=project.root,
-                              env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-            deadline = time.monotonic() + 30
-            while not there("started", project.root.parent / "work") and time.monotonic() < deadline:
-                time.sleep(0.05)
-            run.send_signal(number)
-            _, err = run.communicate(timeout=30)
-        assert 130 == run.returncode, err
-        assert "interrupted: what finished is kept" in err
-        assert [] == sleeping("71.5")
-        assert not there("app", project.root.parent / "work")
-    project.write("cases/mini/skeleton/slow.sh", "exit 0\n")
-    done = project.doit("run", "case:greeting", "agent=oracle")
-    assert 0 == done.status, done.err
-
-
-def there(name: str, folder: Path) -> bool:
-    """Whether an entry of that name is anywhere below a folder that others change meanwhile."""
-    return any(name in [*folders, *files] for _, folders, files in os.walk(folder))
-
-
-def sleeping(seconds: str) -> list[str]:
-    """Processes that sleep that long."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if path.read_bytes().split(b"\0")[:2] == [b"sleep", seconds.encode()]:
-                found.append(str(path))
-        except OSError:
-            continue
-    return found
-
-
 def test_a_project_of_ones_own_needs_only_its_pyproject(project: MiniProject) -> None:
     """Tasks of the person's own in dodo.py are listed and run beside the cases."""
     project.write("dodo.py", 'def task_hello():\n    """says hello"""\n    return {"actions": ["echo hello"]}\n')
@@ -249,21 +203,6 @@ def test_a_project_of_ones_own_needs_only_its_pyproject(project: MiniProject) ->
     done = project.doit("run", "hello")
     assert 0 == done.status, done.err
     assert {"hello"} == set(done.ran)
-
-
-def test_two_runs_at_once_share_the_work(project: MiniProject) -> None:
-    """The second waits for the first and then finds everything done."""
-    project.write("cases/mini/skeleton/check.sh", "sleep 2; test -f answer.txt\n")
-    env = {**os.environ, "EVALKIT_CACHE": str(project.root.parent / "cache"),
-           "EVALKIT_WORK": str(project.root.parent / "work")}
-    command = [sys.executable, "-m", "doit", "run", "case:greeting", "agent=oracle"]
-    runs = [subprocess.Popen(command, cwd=project.root, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             text=True) for _ in range(2)]
-    outs = [run.communicate(timeout=60) for run in runs]
-    assert [0, 0] == [run.returncode for run in runs], outs
-    assert outs[0][0] == outs[1][0]
-    assert 1 == sum("another run is at work in this project" in err for _, err in outs)
-    assert 1 == sum("everything was up to date" in err for _, err in outs)
 
 
 def test_the_model_comes_from_the_nearest_place(judged: tuple[MiniProject, ScriptedGateway]) -> None:
