@@ -44,3 +44,11 @@ def test_inputs_that_cannot_be_told_are_a_reason_and_no_exception() -> None:
         raise HarnessError("the agent has not run yet")
 
     assert (False, "the agent has not run yet", {}) == ask(UpToDate(fails), {})
+
+
+def test_an_outcome_that_cannot_be_looked_at_is_a_reason_and_no_exception() -> None:
+    """The task runs, meets the same, and tells it."""
+    def fails(_: dict[str, str]) -> str:
+        raise HarnessError("cannot read the store")
+
+    assert (False, "cannot read the store") == ask(UpToDate(lambda: {"a": "1"}, fails), {"inputs": {"a": "1"}})[:2]
