@@ -91,7 +91,7 @@ def choices_of(environ: Mapping[str, str], root: Path) -> list[Choice]:
         return "pyproject.toml" if name in configured else "default"
 
     return [Choice(choice.name, getattr(chosen, choice.name), source(choice.name), choice.default,
-                   choice.metadata["about"]) for choice in CHOICES]
+                   choice.about) for choice in CHOICES]
 
 
 def _configured(root: Path) -> set[str]:
@@ -105,7 +105,7 @@ def as_markdown() -> str:
     """The page of all choices."""
     rows = [("Choice", "Default", "What it chooses"), ("---", "---", "---"),
             *((f"`{choice.name}`", f"`{_text(choice.default)}`" if choice.default is not None else "",
-               choice.metadata["about"].replace("|", "\\|")) for choice in CHOICES)]
+               choice.about.replace("|", "\\|")) for choice in CHOICES)]
     return _PAGE + "".join(f"| {' | '.join(row)} |\n".replace("|  |", "| |") for row in rows)
 
 

@@ -14,8 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import asdict
-
 from evalkit.analysis.project import load_project
 from evalkit.dag.selection import cases_meant
 from evalkit.dag.settled import Settled, UpToDateTask, context_of
@@ -129,7 +127,7 @@ class Invocation:
     # ---- what is settled ----
     def settle(self, names: Sequence[str], state: Any) -> None:
         """Find out which of these tasks `case:…` are settled: `rows` has them then. state: the state database."""
-        choices = {name: value for name, value in asdict(self.choices, recurse=False).items() if name not in _HOW}
+        choices = {name: value for name, value in self.choices._asdict().items() if name not in _HOW}
         self._settled = Settled(self.root, state, context_of(choices, self.environ, self.index.variables), self.started)
         report = f"report:{self.run}"
         found = self._settled.find({report: "", **{name: self._fingerprint(name) for name in names}})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from evalkit.diagnostics import did_you_mean
 from evalkit.errors import UserError
 
 __all__ = ["cases_meant", "expand"]
@@ -31,6 +30,8 @@ def expand(asked: Sequence[str], known: Iterable[str], targets: Iterable[str] = 
 
 
 def _hint(name: str, names: Sequence[str]) -> str:
+    from evalkit.diagnostics import did_you_mean
+
     bare = {known.partition(":")[2]: known for known in names if known.startswith(("case:", "suite:"))}
     if name in bare:
         return f"did you mean `{bare[name]}`?"

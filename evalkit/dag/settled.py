@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ import orjson
 
 __all__ = ["Settled", "UpToDateTask", "context_of"]
 
-_FORMAT = 1
+_FORMAT = 2
 _TICK = 20_000_000
 """Nanoseconds: more than the clock of a file system takes to go on."""
 _COARSE = 2_000_000_000
@@ -59,16 +59,15 @@ class Settled:
         self._state = state
         self._context = context
         self._started = started
-        self._stamps: dict[str, str] = {}
-        self._records: dict[str, Any] = {}
+        self._stamps: dict[str, bytes] = {}
 
     def find(self, fingerprints: Mapping[str, str]) -> dict[str, list[Any]]:
         """Of tasks `case:…` with their fingerprints, those that are up to date: the rows of their tables."""
         found: dict[str, list[Any]] = {}
         for name, data in self._state.settled(self._context, list(fingerprints)).items():
             try:
-                fingerprint, paths, look, rows = orjson.loads(data)
-                if fingerprints.get(name) == fingerprint and self._look(paths.split("\n")) == look:
+                fingerprint, read, made, look, rows = orjson.loads(data)
+                if fingerprints.get(name) == fingerprint and self._look(read, made) == look:
                     found[name] = rows
             except (ValueError, TypeError, AttributeError):  # damaged: as good as none
                 continue
@@ -80,28 +79,48 @@ class Settled:
         self._stamps.clear()  # what came of tasks is new
         for task in found:
             try:
-                inputs = [path for top in task.read for path in self._below(str(top))]
-                paths = [path.removeprefix(self._root) for path in (*inputs, *map(str, task.made))]
-                if len(paths) > _MOST_FILES or any("\n" in path for path in paths):
+                inputs = [self._below(str(top)) for top in task.read]
+                made = [str(path) for path in task.made]
+                if sum(map(len, inputs)) + len(made) > _MOST_FILES:
                     continue
-                look = self._look(paths)
-                if any(map(self._young, inputs)):  # asked for last: what changes from now on has another stamp
+                read, outcome = [self._joined(paths) for paths in inputs], self._joined(made)
+                look = self._look(read, outcome)
+                # Asked for last: what changes from now on has another stamp.
+                if any(self._young(path) for paths in inputs for path in paths):
                     continue
-                records[task.name] = orjson.dumps([task.fingerprint, "\n".join(paths), look, task.rows])
-            except (OSError, TypeError):  # a folder that cannot be read; a name that is no text
+                records[task.name] = orjson.dumps([task.fingerprint, read, outcome, look, task.rows])
+            except (OSError, TypeError, ValueError):  # a folder that cannot be read; a name that is no text, or no line
                 continue
         if records:
             self._state.settle(self._context, records)
 
-    def _look(self, paths: Iterable[str]) -> str:
-        """A digest of the stamps of these paths."""
-        known, root, stamps = self._stamps, self._root, []
-        for path in paths:
-            found = known.get(path)
-            if found is None:
-                found = known[path] = _stamp(path if path.startswith("/") else root + path)
-            stamps.append(found)
-        return hashlib.blake2b("\n".join(stamps).encode(), digest_size=16).hexdigest()
+    def _joined(self, paths: Sequence[str]) -> str:
+        """Paths as lines, relative to the project where they are in it. Raises ValueError where one is no line."""
+        joined = "\n".join([path.removeprefix(self._root) for path in paths])
+        if joined.count("\n") >= max(1, len(paths)):
+            raise ValueError("a name with a line end")
+        return joined
+
+    def _look(self, read: Sequence[str], made: str) -> str:
+        """A digest of the stamps of these paths. What is read is often the same for many cases."""
+        state = hashlib.blake2b(digest_size=16)
+        for paths in read:
+            if paths not in self._stamps:
+                self._stamps[paths] = self._stamps_of(paths)
+            state.update(self._stamps[paths])
+        state.update(self._stamps_of(made))
+        return state.hexdigest()
+
+    def _stamps_of(self, paths: str) -> bytes:
+        numbers: list[int] = []
+        for path in paths.split("\n"):
+            try:
+                found = os.stat(path if path.startswith("/") else self._root + path)  # noqa: PTH116 - of thousands
+            except OSError:
+                numbers.append(-1)
+                continue
+            numbers += (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        return orjson.dumps(numbers)
 
     def _young(self, path: str) -> bool:
         """Whether the path changed so shortly before we started, or since, that it may have been read before that."""

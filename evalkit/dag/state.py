@@ -173,7 +173,7 @@ class StateDB:
         rows = [(task_id, self.codec.encode(self._cache[task_id])) for task_id in self._dirty]
         with self._writing():
             self._connection.executemany("insert or replace into task values (?, ?)", rows)
-        for task_id in self._dirty:  # doit has what it needs in the task itself; of thousands, these would be held twice
+        for task_id in self._dirty:  # doit has what it needs in the task itself: of thousands, it would be held twice
             del self._cache[task_id]
         self._dirty.clear()
 

@@ -9,14 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from attrs import Attribute, field, fields, frozen
-
-from evalkit.diagnostics import did_you_mean
 from evalkit.errors import UserError
 
-__all__ = ["CHOICES", "Choices", "models_of", "project_table", "read_choices"]
+__all__ = ["CHOICES", "Choice", "Choices", "models_of", "project_table", "read_choices"]
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TABLES = ("prices",)
@@ -109,45 +106,73 @@ def _url(text: str) -> str:
     return text.rstrip("/")
 
 
-def _choice(default: Any, read: Callable[[str], Any], about: str) -> Any:
-    return field(default=default, metadata={"read": read, "about": about})
+class Choices(NamedTuple):
+    """What a person chose for a run. None: not chosen, the case decides. `CHOICES` tells what each is for."""
+
+    agent: str = "auto"
+    model: tuple[str, ...] | None = None
+    judge: str = "auto"
+    judge_model: str | None = None
+    trials: int | None = None
+    track: str | None = None
+    arm: str | None = None
+    run: str = "latest"
+    dry: bool = False
+    keep_workspaces: bool = False
+    claude: str | None = None
+    gateway: str | None = None
+    cases: str = "cases"
+    store: str | None = None
+    case: tuple[str, ...] | None = None
+    check: tuple[str, ...] | None = None
+    jobs: int = 2
+    agents: int = 10
+    budget: float | None = None
+    retries: int = 2
+    fresh: bool = False
+    why: bool = False
+    progress: str = "auto"
 
 
-@frozen
-class Choices:
-    """What a person chose for a run. None: not chosen, the case decides."""
+class Choice(NamedTuple):
+    """A choice: its name, what it is where nobody chose, how a word is read (it raises ValueError, with what is good),
+    and what it is for.
+    """
 
-    agent: str = _choice("auto", _agent, "who is measured: auto, claude, oracle, nop, wrong:NAME")
-    model: tuple[str, ...] | None = _choice(
-        None, _list, "the agent's model (a gateway slug); of a comma list each is measured")
-    judge: str = _choice("auto", _one_of("auto", "on", "off"), "auto judges where a key is set; on requires one")
-    judge_model: str | None = _choice(None, _word, "the judge's model (a gateway slug)")
-    trials: int | None = _choice(None, _positive, "independent samples of each unit (default: the case's, else 1)")
-    track: str | None = _choice(None, _word, "one track of the cases that have it (default: all tracks)")
-    arm: str | None = _choice(None, _word, "an arm of the suites, or `all` (default: each suite's first)")
-    run: str = _choice("latest", _label, "the label under which results are kept; a new one asks for new samples")
-    dry: bool = _choice(False, _flag, "1: everything but the model call; shows the agent's command line")
-    keep_workspaces: bool = _choice(False, _flag, "1: leave the agent's workspaces on disk and say where")
-    claude: str | None = _choice(None, str, "the path of another Claude Code than the pinned one")
-    gateway: str | None = _choice(None, _url, "the address of the model API, instead of the provider's own")
-    cases: str = _choice("cases", str, "the folder of the case files")
-    store: str | None = _choice(None, _place, "the folder of the store, shared with other checkouts (default: "
-                                ".evalkit/store)")
-    case: tuple[str, ...] | None = _choice(None, _list, "regrade: only cases whose names begin so (a comma list)")
-    check: tuple[str, ...] | None = _choice(None, _list, "regrade: only checks and judges of these ids (a comma list)")
-    jobs: int = _choice(2, _positive, "how many builds and checks that run commands work at once; grep and models do "
-                        "not count")
-    agents: int = _choice(10, _positive, "how many agents work at once, where they wait for models; those that build "
-                          "in their workspace count as builds too")
-    budget: float | None = _choice(None, _dollars, "dollars: once they are spent no agent and no judge starts")
-    retries: int = _choice(2, _count, "how often an agent run that its provider failed is begun again")
-    fresh: bool = _choice(False, _flag, "1: new samples of the agent runs that are selected; the old ones are kept")
-    why: bool = _choice(False, _flag, "1: say for every task whether it runs, and because of what")
-    progress: str = _choice("auto", _one_of("auto", "plain"), "plain: lines instead of the live display")
+    name: str
+    default: object
+    read: Callable[[str], object]
+    about: str
 
 
-CHOICES: tuple[Attribute[Any], ...] = fields(Choices)
-_NAMES = tuple(choice.name for choice in CHOICES)
+_TOLD: dict[str, tuple[Callable[[str], object], str]] = {
+    "agent": (_agent, "who is measured: auto, claude, oracle, nop, wrong:NAME"),
+    "model": (_list, "the agent's model (a gateway slug); of a comma list each is measured"),
+    "judge": (_one_of("auto", "on", "off"), "auto judges where a key is set; on requires one"),
+    "judge_model": (_word, "the judge's model (a gateway slug)"),
+    "trials": (_positive, "independent samples of each unit (default: the case's, else 1)"),
+    "track": (_word, "one track of the cases that have it (default: all tracks)"),
+    "arm": (_word, "an arm of the suites, or `all` (default: each suite's first)"),
+    "run": (_label, "the label under which results are kept; a new one asks for new samples"),
+    "dry": (_flag, "1: everything but the model call; shows the agent's command line"),
+    "keep_workspaces": (_flag, "1: leave the agent's workspaces on disk and say where"),
+    "claude": (str, "the path of another Claude Code than the pinned one"),
+    "gateway": (_url, "the address of the model API, instead of the provider's own"),
+    "cases": (str, "the folder of the case files"),
+    "store": (_place, "the folder of the store, shared with other checkouts (default: .evalkit/store)"),
+    "case": (_list, "regrade: only cases whose names begin so (a comma list)"),
+    "check": (_list, "regrade: only checks and judges of these ids (a comma list)"),
+    "jobs": (_positive, "how many builds and checks that run commands work at once; grep and models do not count"),
+    "agents": (_positive, "how many agents work at once, where they wait for models; those that build in their "
+        "workspace count as builds too"),
+    "budget": (_dollars, "dollars: once they are spent no agent and no judge starts"),
+    "retries": (_count, "how often an agent run that its provider failed is begun again"),
+    "fresh": (_flag, "1: new samples of the agent runs that are selected; the old ones are kept"),
+    "why": (_flag, "1: say for every task whether it runs, and because of what"),
+    "progress": (_one_of("auto", "plain"), "plain: lines instead of the live display"),
+}
+CHOICES = tuple(Choice(name, Choices._field_defaults[name], *_TOLD[name]) for name in Choices._fields)
+_KNOWN = {choice.name: choice for choice in CHOICES}
 
 
 def read_choices(command_line: Mapping[str, str], environ: Mapping[str, str], root: Path | None) -> Choices:
@@ -162,11 +187,12 @@ def read_choices(command_line: Mapping[str, str], environ: Mapping[str, str], ro
         ("the command line", dict(command_line)),
     ):
         for name, text in given.items():
-            if name not in _NAMES:
-                raise UserError(f"`{name}` is not a choice (from {origin})", hint=did_you_mean(name, _NAMES))
-            read: Callable[[str], Any] = getattr(fields(Choices), name).metadata["read"]
+            if name not in _KNOWN:
+                from evalkit.diagnostics import did_you_mean
+
+                raise UserError(f"`{name}` is not a choice (from {origin})", hint=did_you_mean(name, _KNOWN))
             try:
-                values[name] = read(text)
+                values[name] = _KNOWN[name].read(text)
             except ValueError as error:
                 raise UserError(f"`{name}={text}` (from {origin}) is not valid", hint=f"{name} is {error}") from None
     return Choices(**values)

@@ -34,7 +34,7 @@ def found(name: str, environ: dict[str, str], root: Path) -> tuple[Any, str]:
 
 def test_nothing_is_set(root: Path) -> None:
     """Every choice has its default, in the order in which they are declared."""
-    expected = [Choice(choice.name, choice.default, "default", choice.default, choice.metadata["about"])
+    expected = [Choice(choice.name, choice.default, "default", choice.default, choice.about)
                 for choice in CHOICES]
 
     assert expected == choices_of({}, root)
@@ -78,7 +78,7 @@ def test_as_data(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
     assert 0 == cli.main(["choices", "--json"])
     data = {choice.pop("name"): choice for choice in json.loads(capsys.readouterr().out)}
-    about = next(choice.metadata["about"] for choice in CHOICES if choice.name == "keep_workspaces")
+    about = next(choice.about for choice in CHOICES if choice.name == "keep_workspaces")
     assert {"value": True, "from": "pyproject.toml", "default": False, "about": about} == data["keep_workspaces"]
     assert {choice.name for choice in CHOICES} == set(data)
 

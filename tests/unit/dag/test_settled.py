@@ -148,6 +148,8 @@ def test_young_files_settle_nothing(root: Path, state: StateDB) -> None:
     now = time.time_ns()
     of(root, state, started=now - LATER).keep([case(root)])
     assert {} == found(root, state)
+    (root / "read/late.txt").touch()
+    now = time.time_ns()
     of(root, state, started=now).keep([case(root, read=[root / "read"])])
     assert {} == found(root, state)
     of(root, state, started=now).keep([case(root, read=[])])  # what was just made is always young

@@ -101,4 +101,4 @@ def test_a_broken_pyproject_is_the_persons_mistake(text: str, message: str, tmp_
 
 def test_every_choice_says_what_it_is() -> None:
     """Each has a line for the help."""
-    assert all(choice.metadata["about"] for choice in CHOICES)
+    assert all(choice.about for choice in CHOICES)
