@@ -13,6 +13,8 @@ is to change what every old key means.
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -67,19 +69,41 @@ def _text(text: str) -> str:
 
 def digest(value: object) -> str:
     """64 hex digits. Raises TypeError for a value that is not made of plain data and attrs classes."""
-    return digest_bytes(orjson.dumps(canonical(value), option=orjson.OPT_SORT_KEYS))
+    return digest_bytes(_json(value))
+
+
+def _json(value: object) -> bytes:
+    """The JSON of the canonical value. Where orjson can walk through it by itself, no copy of it is made."""
+    try:
+        return orjson.dumps(value, default=_fields_of, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:  # a set, or a text that JSON has no form for
+        return orjson.dumps(canonical(value), option=orjson.OPT_SORT_KEYS)
+
+
+def _fields_of(value: object) -> dict[str, Any]:
+    """The first level of `canonical`, of an attrs class. Raises TypeError for anything else."""
+    kind = type(value)
+    fields: dict[str, Any] = {"": kind.__name__}
+    for name, optional, default in _fields(kind):
+        item = getattr(value, name)
+        if not optional or item != default:
+            fields[name] = item
+    return fields
 
 
 def digest_bytes(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def digest_file(path: Path) -> str:
+def digest_file(path: Path | str) -> str:
     """The digest of a file's bytes. Raises OSError."""
     state = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        while chunk := os.read(descriptor, _CHUNK):
             state.update(chunk)
+    finally:
+        os.close(descriptor)
     return state.hexdigest()
 
 
@@ -93,9 +117,32 @@ def folder_record(path: Path) -> bytes:
 
     Raises OSError.
     """
-    entries = []
-    for entry in sorted(path.rglob("*")):
-        if entry.is_file():
-            executable = bool(entry.stat().st_mode & 0o100)
-            entries.append((entry.relative_to(path).as_posix(), executable, digest_file(entry)))
-    return orjson.dumps(canonical(entries), option=orjson.OPT_SORT_KEYS)
+    found = [(parts, bool(entry.stat().st_mode & 0o100), digest_file(entry.path))
+             for parts, entry in _below(os.fspath(path)) if _is_file(entry)] if path.is_dir() else []
+    return _json([("/".join(parts), executable, contents) for parts, executable, contents in sorted(found)])
+
+
+def _below(folder: str, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], os.DirEntry[str]]]:
+    """All that is below a folder, with the parts of its path. Links to folders are not followed.
+
+    A folder that may not be listed counts as empty. Raises OSError.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            found = list(entries)
+    except PermissionError:
+        return
+    for entry in found:
+        parts = (*above, entry.name)
+        if entry.is_dir(follow_symlinks=False):
+            yield from _below(entry.path, parts)
+        else:
+            yield parts, entry
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a file, or a link to one."""
+    try:
+        return entry.is_file()
+    except OSError:  # a link in a circle
+        return False

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
 import pytest
 from attrs import field, frozen
 
-from evalkit.digest import GROWN, canonical, digest, digest_bytes, digest_file, digest_path
+from evalkit.digest import GROWN, canonical, digest, digest_bytes, digest_file, digest_path, folder_record
 
 
 @frozen
@@ -87,3 +88,27 @@ def test_a_class_may_grow() -> None:
     """A field that came later counts where it is not at its default; until then the keys are the old ones."""
     assert {"": "Grown", "name": "a"} == canonical(Grown("a"))
     assert {"": "Grown", "name": "a", "later": 2} == canonical(Grown("a", 2))
+
+
+@pytest.mark.parametrize("value", [
+    Thing("a", (1, 2)), {"b": Thing("a"), "a": [Thing("b"), (1, 2.5, None, True)]}, {"x": {3, 1, 2}, "y": Thing("c")},
+    {"half \ud800": "a"}, [Thing("half \udcff")], {1: "a"}, [[Thing("deep")] for _ in range(3)], "text", 1.0, None,
+])
+def test_a_digest_is_that_of_the_canonical_form(value: object) -> None:
+    """Whichever way the JSON is made, it is that of `canonical`: keys of what is stored stay."""
+    assert digest_bytes(orjson.dumps(canonical(value), option=orjson.OPT_SORT_KEYS)) == digest(value)
+
+
+def test_a_folders_record_names_its_files_in_the_order_of_their_paths(tmp_path: Path) -> None:
+    """Sorted by the parts of the paths; links to files are files; links to folders, in circles or nowhere are none."""
+    for name in ("b/x", "b.txt", "a", "b/.hidden", "empty/sub/z"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name, "utf-8")
+    (tmp_path / "a").chmod(0o755)
+    for name, target in {"to-file": "a", "to-folder": "b", "circle": "circle", "nowhere": "gone"}.items():
+        (tmp_path / name).symlink_to(target)
+    expected = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    assert [[path.relative_to(tmp_path).as_posix(), path.name in ("a", "to-file"), digest_file(path)]
+            for path in expected] == orjson.loads(folder_record(tmp_path))
+    assert ["a", "b/.hidden", "b/x", "b.txt", "empty/sub/z", "to-file"] == [
+        name for name, *_ in orjson.loads(folder_record(tmp_path))]
