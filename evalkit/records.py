@@ -21,6 +21,7 @@ __all__ = ["BadRecord", "read_json", "read_record", "structure", "unstructure", 
 
 T = TypeVar("T")
 _numbers = itertools.count()
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 SCHEMA = 1
 """The version of every record. A reader refuses a newer one; a change that an old reader cannot bear raises it."""
 
@@ -44,15 +45,18 @@ def write_bytes(path: Path, data: bytes, *, sync: bool = True) -> None:
     temporary = f"{folder}/.{name}.{os.getpid()}-{next(_numbers)}.tmp"
     try:
         try:
-            file = open(temporary, "wb")  # noqa: SIM115, PTH123
+            descriptor = os.open(temporary, _NEW, 0o666)
         except FileNotFoundError:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            file = open(temporary, "wb")  # noqa: SIM115, PTH123
-        with file:
-            file.write(data)
+            os.makedirs(folder, exist_ok=True)  # noqa: PTH103
+            descriptor = os.open(temporary, _NEW, 0o666)
+        try:
+            left = memoryview(data)
+            while left:
+                left = left[os.write(descriptor, left) :]
             if sync:
-                file.flush()
-                os.fsync(file.fileno())
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
         os.replace(temporary, target)  # noqa: PTH105
     except BaseException as error:
         with contextlib.suppress(OSError):
