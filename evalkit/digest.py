@@ -82,7 +82,7 @@ def _json(value: object) -> bytes:
 
 def _fields_of(value: Any) -> dict[str, Any]:
     """The first level of `canonical`, of an attrs class. Raises TypeError for anything else."""
-    kind = type(value)
+    kind: Any = type(value)
     fields: dict[str, Any] = {"": kind.__name__}
     for name, optional, default in _fields(kind):
         item = getattr(value, name)
