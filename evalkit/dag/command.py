@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -73,6 +74,8 @@ class Run(DoitRun):  # type: ignore[misc]
         except KeyboardInterrupt:
             from evalkit.execute.process import end_all
 
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)  # another one could only keep us from ending what we began
             end_all()
             print("\ninterrupted: what finished is kept, the next run takes up from there", file=sys.stderr)
             return Exit.INTERRUPTED

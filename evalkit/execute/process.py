@@ -246,6 +246,8 @@ def _cannot_start(name: str, cwd: Path, error: Exception) -> HarnessError:
 
 
 _stopping = threading.Event()
+_ended: set[str] = set()
+"""The marks of what `end_all` has ended, or was about to."""
 
 
 def stopping() -> bool:
@@ -262,6 +264,7 @@ def check_going_on() -> None:
 def begin() -> None:
     """Children may be started (again): a new run begins."""
     _stopping.clear()
+    _ended.clear()
 
 
 def end_all() -> None:
@@ -271,13 +274,14 @@ def end_all() -> None:
     """
     _stopping.set()
     with _lock:
+        _ended.update(_running)  # first: a second Ctrl-C may come in the midst of this, and then this is called again
         running = dict(_running)
         _running.clear()
     for child in running.values():
         if child is not None:
             _signal_group(child.process.pid, signal.SIGKILL)
-    if running:
-        end_marked(running.__contains__)
+    if _ended:
+        end_marked(_ended.__contains__)
 
 
 # ---- the disk ----

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -143,6 +144,34 @@ def test_a_second_ctrl_c_ends_at_once(judged: tuple[MiniProject, ScriptedGateway
     assert 130 == done.status, done.err
     assert done.err.endswith(SAID)
     assert [] == left_behind(run)
+
+
+def interrupt_twice(folder: Path, pauses: list[float]) -> None:
+    """Two Ctrl-C, these seconds apart: the second one comes while the first one's work is done."""
+    with units(folder, 3, seconds=60, child=SLEEP, judged=False) as made:
+        for pause in pauses:
+            before = sum(made.agent.starts.values())
+            run = made.project.start("run", "suite:mini")
+            wait_until(sum(made.agent.starts.values()) > before for _ in iter(int, 1))
+            interrupt(run, signal.SIGINT)
+            time.sleep(pause)
+            with contextlib.suppress(ProcessLookupError):
+                interrupt(run, signal.SIGINT)
+            done = ended(run)
+            assert 130 == done.status, done.err
+            assert done.err.endswith(SAID)
+            assert [] == left_behind(run)
+
+
+def test_two_ctrl_c_in_a_row(tmp_path: Path) -> None:
+    """No traceback, and no process left."""
+    interrupt_twice(tmp_path, [0, 0.01, 0.03])
+
+
+@pytest.mark.slow
+def test_two_ctrl_c_in_a_row_twenty_times(tmp_path: Path) -> None:
+    """With pauses from nothing to as long as it takes."""
+    interrupt_twice(tmp_path, [number * 0.003 for number in range(20)])
 
 
 def test_a_run_that_is_interrupted_while_it_waits_for_another(tmp_path: Path) -> None:

@@ -320,6 +320,26 @@ def test_end_all_ends_the_children_of_other_threads(tmp_path: Path) -> None:
     assert call(["true"], tmp_path).ok
 
 
+def test_end_all_that_is_interrupted_can_be_called_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second Ctrl-C comes while processes are looked for that left their group: the next call looks for them too."""
+    looked: list[Callable[[str], bool]] = []
+
+    def end_marked(ours: Callable[[str], bool]) -> int:
+        looked.append(ours)
+        if len(looked) == 1:
+            raise KeyboardInterrupt
+        return 0
+
+    monkeypatch.setattr(process, "_running", {"a-mark": None})
+    monkeypatch.setattr(process, "end_marked", end_marked)
+    with pytest.raises(KeyboardInterrupt):
+        end_all()
+    end_all()
+    assert looked[1]("a-mark")
+    begin()
+    assert not looked[1]("a-mark")
+
+
 def test_several_at_once(tmp_path: Path) -> None:
     """Each thread gets its own child's ending; ending one leaves the others."""
     ended: dict[int, Finished] = {}
