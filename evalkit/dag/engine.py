@@ -11,7 +11,7 @@ from doit.dependency import Dependency
 from doit.task import Stream, Task
 
 from evalkit.dag.progress import Progress, Reporter
-from evalkit.dag.runner import PoolRunner
+from evalkit.dag.runner import PoolRunner, dispatcher
 from evalkit.dag.state import StateDB
 from evalkit.execute.process import begin
 from evalkit.execute.session import Session
@@ -51,5 +51,5 @@ def run_tasks(session: Session, tasks: Sequence[Task], selected: Sequence[str], 
             control.tasks[name].task_dep = []
     reporter = Reporter(progress, tell_all=tell_all)
     runner = PoolRunner(state, reporter, pools, at_end=at_end, always=always, stream=stream)
-    runner.run_all(control.task_dispatcher())
+    runner.run_all(dispatcher(control))
     return reporter

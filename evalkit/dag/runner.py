@@ -22,6 +22,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from attrs import define, field
+from doit.control import TaskControl, TaskDispatcher
 from doit.dependency import DatabaseException
 from doit.exceptions import DependencyError, InvalidDodoFile, TaskError
 from doit.runner import Runner
@@ -30,7 +31,7 @@ from doit.task import Stream
 from evalkit.dag.progress import Reporter
 from evalkit.execute.process import end_all
 
-__all__ = ["PoolRunner"]
+__all__ = ["PoolRunner", "dispatcher"]
 
 _LAST_MOMENT = 5.0
 """Seconds that threads get to finish once their children were ended."""
@@ -198,3 +199,30 @@ def _pool_of(task: Any) -> str | None:
     """The pool of a task; None: it runs inline. What a person's own task means by `meta` is no matter of ours."""
     pool = (task.meta or {}).get("pool")
     return pool() if callable(pool) else None
+
+
+# ---- the order ----
+def dispatcher(control: TaskControl) -> TaskDispatcher:
+    """What gives the tasks of a selection to a runner, in a fixed order."""
+    return _InOrder(control.tasks, control.targets, control.selected_tasks)
+
+
+class _InOrder(TaskDispatcher):  # type: ignore[misc]
+    """doit's dispatcher, but tasks that wait for one task get ready in the order in which they began to wait.
+
+    doit keeps them in a set: which of a run's trials came first, and which were left when the budget was reached, would
+    differ from run to run.
+    """
+
+    def _gen_node(self, parent: Any, task_name: str) -> Any:
+        node = super()._gen_node(parent, task_name)
+        if node is not None:
+            node.waiting_me = _Waiting()
+        return node
+
+
+class _Waiting(dict[Any, None]):
+    """What of a set the dispatcher uses, in the order of insertion."""
+
+    def add(self, node: Any) -> None:
+        self[node] = None

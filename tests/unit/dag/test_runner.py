@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from evalkit.dag import runner
 from evalkit.dag.progress import Progress, Reporter
-from evalkit.dag.runner import PoolRunner
+from evalkit.dag.runner import PoolRunner, dispatcher
 from evalkit.dag.state import StateDB
 
 LONG = 20.0
@@ -51,7 +51,7 @@ def run(folder: Path, tasks: Sequence[Task], pools: Mapping[str, int] = POOLS, *
     control.process(None)
     state = Dependency(StateDB, str(folder / "state.db"))
     try:
-        PoolRunner(state, reporter, pools, **options).run_all(control.task_dispatcher())
+        PoolRunner(state, reporter, pools, **options).run_all(dispatcher(control))
     finally:
         progress.close()
     return reporter
@@ -83,6 +83,16 @@ def test_all_places_of_a_pool_are_used_and_no_more(tmp_path: Path) -> None:
     tasks = [task(f"t{n}", partial(work, meets=n < 6), pool=within("agent")) for n in range(7)]
     assert 7 == len(run(tmp_path, tasks, {"agent": 3}).executed)
     assert 3 == most[0]
+
+
+def test_tasks_that_waited_for_one_start_in_the_order_of_their_definition(tmp_path: Path) -> None:
+    """Who is first, and who is left when a budget is reached, is not for a set to decide."""
+    began: list[str] = []
+    names = [f"t{n}" for n in range(30)]
+    tasks = [task("first", pool=within("build"))]
+    tasks += [task(name, partial(say, began, name), after=["first"], pool=within("agent")) for name in names]
+    run(tmp_path, tasks, {"agent": 1, "build": 1})
+    assert names == began
 
 
 def test_tasks_of_different_pools_and_inline_ones_work_at_once(tmp_path: Path) -> None:
