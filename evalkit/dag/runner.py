@@ -22,6 +22,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from attrs import define, field
+from doit.action import CmdAction
 from doit.control import TaskControl, TaskDispatcher
 from doit.dependency import DatabaseException
 from doit.exceptions import DependencyError, InvalidDodoFile, TaskError
@@ -29,6 +30,7 @@ from doit.runner import Runner
 from doit.task import Stream
 
 from evalkit.dag.progress import Reporter
+from evalkit.execute.marks import descendants, end_descendants
 from evalkit.execute.process import end_all
 
 __all__ = ["PoolRunner", "dispatcher"]
@@ -191,8 +193,15 @@ class PoolRunner(Runner):  # type: ignore[misc]
         if task.teardown:
             self.teardown_list.append(task)
         self.reporter.execute_task(task)
-        with self.reporter.progress.at_work(task.name):
-            return task.execute(self.stream)
+        before = descendants() if any(isinstance(action, CmdAction) for action in task.actions) else None
+        try:
+            with self.reporter.progress.at_work(task.name):
+                return task.execute(self.stream)
+        except BaseException:
+            if before is not None:  # doit leaves its commands behind, and waits for them in the end
+                end_all()  # first: what is ours was ended then, and did not fail
+                end_descendants(before)
+            raise
 
 
 def _pool_of(task: Any) -> str | None:

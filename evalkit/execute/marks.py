@@ -12,16 +12,18 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from uuid import uuid4
 
-__all__ = ["MARK", "alive", "end_marked", "end_orphans", "marked", "new_mark"]
+__all__ = ["MARK", "alive", "descendants", "end_descendants", "end_marked", "end_orphans", "marked", "new_mark"]
 
 MARK = "EVALKIT_PROCESS"
 """The variable."""
 _LONGEST = 2.0
 """Seconds for which processes are looked for that start others while they are ended."""
+_POLITE = 1.0
+"""Seconds in which processes that are not ours may end by themselves."""
 
 
 def new_mark() -> str:
@@ -73,6 +75,31 @@ def _found() -> Iterator[tuple[int, list[str]]]:
             for variable in data.split(b"\0"):
                 if variable.startswith(needle):
                     yield pid, variable.removeprefix(needle).decode("ascii", "replace").split(",")
+
+
+def descendants() -> set[int]:
+    """What this process started, and what that started (Linux; elsewhere none is found): not what got away from it."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, IndexError):  # it ended meanwhile
+            state, parent = entry.read_text("utf-8", "replace").rpartition(")")[2].split()[:2]
+            if state not in "ZX":
+                parents[int(entry.parent.name)] = int(parent)
+    found, new = set[int](), {os.getpid()}
+    while new := {pid for pid, parent in parents.items() if parent in new}:
+        found |= new
+    return found
+
+
+def end_descendants(but: Collection[int]) -> None:
+    """End what this process started beside those of `but` and bears no mark: commands that others' code runs."""
+    began, asked = time.monotonic(), set[int]()
+    while (passed := time.monotonic() - began) < _LONGEST and (found := descendants().difference(but)):
+        for pid in found if passed > _POLITE else found - asked:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL if passed > _POLITE else signal.SIGTERM)
+        asked |= found
+        time.sleep(0.01)
 
 
 def alive(pid: int) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from evalkit.execute.marks import alive
 from tests.feature.project import MiniProject
 
 ORACLE = "latest/oracle/greeting/trial-1"
@@ -151,6 +154,28 @@ def test_tasks_that_wait_for_each_other(own: MiniProject) -> None:
             assert 2 == done.status
             assert told in done.err
     finally:
+        own.write("dodo.py", OWN)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_their_commands_end_with_the_run(own: MiniProject, number: signal.Signals) -> None:
+    """Also where nobody but the run is told to end, and whatever the command does not listen to."""
+    own.write("dodo.py", """\
+def task_slow():
+    return {"actions": ["trap '' TERM; touch begun; sleep 60 & echo $! > child; wait; sleep 60"]}
+""")
+    try:
+        with own.start("run", "slow") as run:
+            while not own.path("child").exists() or not own.read("child"):
+                assert run.poll() is None, run.communicate()
+                time.sleep(0.01)
+            run.send_signal(number)
+            _, err = run.communicate(timeout=30)
+        assert (130, "interrupted: what finished is kept, the next run takes up from there") == (
+            run.returncode, err.strip())
+        assert not alive(int(own.read("child")))
+    finally:
+        own.path("child").unlink(missing_ok=True)
         own.write("dodo.py", OWN)
 
 
