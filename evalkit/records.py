@@ -16,8 +16,8 @@ from evalkit.errors import HarnessError
 if TYPE_CHECKING:
     from cattrs import Converter
 
-__all__ = ["BadRecord", "read_json", "read_record", "structure", "unstructure", "write_bytes", "write_json",
-           "write_record"]
+__all__ = ["BadRecord", "read_json", "read_record", "record_bytes", "structure", "unstructure", "write_bytes",
+           "write_json", "write_record"]
 
 T = TypeVar("T")
 _numbers = itertools.count()
@@ -69,7 +69,11 @@ def write_bytes(path: Path, data: bytes, *, sync: bool = True) -> None:
 
 def write_json(path: Path, value: Any, *, sync: bool = True) -> None:
     """Write plain data as indented JSON with sorted keys."""
-    write_bytes(path, orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n", sync=sync)
+    write_bytes(path, _text(value), sync=sync)
+
+
+def _text(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n"
 
 
 def read_json(path: Path) -> Any:
@@ -104,8 +108,13 @@ def structure(data: Any, kind: type[T]) -> T:
 
 def write_record(path: Path, record: object, *, sync: bool = True) -> None:
     """Write an attrs class, with the schema number."""
+    write_bytes(path, record_bytes(record), sync=sync)
+
+
+def record_bytes(record: object) -> bytes:
+    """What `write_record` writes."""
     assert hasattr(record, "__attrs_attrs__")
-    write_json(path, {"schema": SCHEMA, **unstructure(record)}, sync=sync)
+    return _text({"schema": SCHEMA, **unstructure(record)})
 
 
 def read_record(path: Path, kind: type[T]) -> T:

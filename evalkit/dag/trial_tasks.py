@@ -22,7 +22,7 @@ from evalkit.digest import digest
 from evalkit.errors import HarnessError
 from evalkit.execute.agents import Agent
 from evalkit.execute.outcome import AgentRecord
-from evalkit.execute.stages import TRANSCRIPT, TREE, agent_record, make_workspace, run_agent
+from evalkit.execute.stages import TRANSCRIPT, TREE, agent_record, is_light, make_workspace, run_agent
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.grader import grade_check, grader_version
 from evalkit.grade.verdict import Grade
@@ -103,9 +103,12 @@ class TrialTasks:
             """An agent that has run already needs none."""
             return not kept("agent", self.key) and not kept("workspace", digest(self.workspace))
 
+        def light() -> bool:
+            return is_light(self.session, self.setup, self.workspace)
+
         def make() -> None:
             graph.make_once("workspace", digest(self.workspace), missing,
-                            lambda: make_workspace(self.session, self.setup, inputs=self.workspace))
+                            lambda: make_workspace(self.session, self.setup, inputs=self.workspace), paid=not light())
 
         after = [graph.template(self.case, self.contents, missing)]
         if any(skill.command for skill in self.setup.skills):
@@ -113,7 +116,7 @@ class TrialTasks:
         return graph.add(self._name("workspace"), make, now=lambda: self.workspace, after=after,
                          lacks=lambda _: GONE if missing() else "", part_of="workspace",
                          doc="the template with the starter and the skills",
-                         pool=lambda: "build" if missing() else None)
+                         pool=lambda: "build" if missing() and not light() else None)
 
     def _add_agent(self, workspace: str) -> str:
         graph, agent, session = self.graph, self.agent, self.session

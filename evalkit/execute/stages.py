@@ -26,6 +26,7 @@ from evalkit.errors import HarnessError, UserError
 from evalkit.execute.agents import Agent, Job
 from evalkit.execute.attempts import note_on, run_paid
 from evalkit.execute.folders import remove_tree
+from evalkit.execute.layers import LIGHT, layered
 from evalkit.execute.outcome import AgentError, AgentRecord, Ending, Usage
 from evalkit.execute.overlay import lay_over
 from evalkit.execute.places import TREE_NAME
@@ -35,9 +36,9 @@ from evalkit.execute.session import Session
 from evalkit.execute.tree import Manifest, pack, unpack
 from evalkit.plan.keys import Inputs, agent_inputs, changes, template_inputs, workspace_inputs
 from evalkit.plan.trials import Trial
-from evalkit.records import BadRecord, read_record, write_record
+from evalkit.records import BadRecord, read_record, record_bytes, write_record
 
-__all__ = ["RETRIES", "TRANSCRIPT", "TREE", "agent_record", "make_template", "make_workspace", "run_agent"]
+__all__ = ["RETRIES", "TRANSCRIPT", "TREE", "agent_record", "is_light", "make_template", "make_workspace", "run_agent"]
 
 TREE = "tree.tar.zst"
 TRANSCRIPT = "transcript.jsonl"
@@ -96,6 +97,8 @@ def make_workspace(session: Session, setup: Setup, *, inputs: Inputs) -> str:
     """
     key = digest(inputs)
     template = _opened(session, "template", inputs["template"])
+    if _is_put_together(session, setup, template, inputs):
+        return key
     toolchains = setup.toolchains if any(skill.command for skill in setup.skills) else ()
     with (session.desk("workspace", toolchains) as (folder, env),
           session.store.making("workspace", key, durable=False, inputs=inputs) as entry):
@@ -108,6 +111,31 @@ def make_workspace(session: Session, setup: Setup, *, inputs: Inputs) -> str:
         _keep_tree(session, setup, tree, entry, "the workspace")
         _check_unchanged(inputs, workspace_inputs(setup, session.contents))
     return key
+
+
+def is_light(session: Session, setup: Setup, inputs: Inputs) -> bool:
+    """Whether making the workspace takes no time: some small files are copied."""
+    template = session.store.path("template", inputs["template"]) / TREE
+    try:
+        return not any(skill.command for skill in setup.skills) and template.stat().st_size <= LIGHT
+    except OSError:
+        return False
+
+
+def _is_put_together(session: Session, setup: Setup, template: Path, inputs: Inputs) -> bool:
+    """Make a workspace of a few files in memory. Returns False where it is none of that kind."""
+    layers = [(setup.starter, "")] if setup.starter is not None else []
+    for skill in setup.skills:
+        if skill.folder is None:
+            return False
+        layers.append((skill.folder, f".claude/skills/{skill.name}"))
+    made = layered(template / TREE, [(session.root / path, place) for path, place in layers], exclude=setup.caches)
+    if made is None:
+        return False
+    archive, manifest = made
+    _check_unchanged(inputs, workspace_inputs(setup, session.contents))
+    session.store.put("workspace", digest(inputs), {TREE: archive, _MANIFEST: record_bytes(manifest)}, inputs=inputs)
+    return True
 
 
 def _opened(session: Session, kind: str, key: str) -> Path:
@@ -247,11 +275,16 @@ def _keep_untouched(session: Session, trial: Trial, agent: Agent, inputs: Inputs
     (Only where there are no keys to clean it of.)
     """
     workspace = _opened(session, "workspace", inputs["workspace"])
+    manifest = evolve(read_record(workspace / _MANIFEST, Manifest), left_out=())
+    ending = Ending("completed", "did nothing", Usage(turns=0, cost=0.0))
+    record = _record(trial, agent, inputs, ending, manifest, seconds=0.0, prewarm_seconds=0.0, versions={})
+    archive = workspace / TREE
+    if archive.stat().st_size <= LIGHT:
+        session.store.put("agent", digest(inputs), {TREE: archive.read_bytes(), "agent.json": record_bytes(record)},
+                          inputs=inputs)
+        return record
     with session.store.making("agent", digest(inputs), durable=False, inputs=inputs) as entry:
-        shutil.copyfile(workspace / TREE, entry / TREE)  # no hard link: it would touch the other entry's stamp
-        manifest = evolve(read_record(workspace / _MANIFEST, Manifest), left_out=())
-        ending = Ending("completed", "did nothing", Usage(turns=0, cost=0.0))
-        record = _record(trial, agent, inputs, ending, manifest, seconds=0.0, prewarm_seconds=0.0, versions={})
+        shutil.copyfile(archive, entry / TREE)  # no hard link: it would touch the other entry's stamp
         write_record(entry / "agent.json", record, sync=False)
     return record
 

@@ -29,7 +29,7 @@ from attrs import define, field
 from evalkit.errors import HarnessError
 from evalkit.execute.folders import abandoned, claimed, remove_tree
 from evalkit.execute.store_claim import claim, remove_left_locks, try_claim
-from evalkit.execute.store_entry import Damaged, EntryManifest, is_key, is_kind, read_manifest, seal
+from evalkit.execute.store_entry import Damaged, EntryManifest, fill, is_key, is_kind, read_manifest, seal
 from evalkit.execute.store_seen import Seen, look
 
 __all__ = ["Store"]
@@ -106,13 +106,14 @@ class Store:
     def _is_whole(self, folder: Path, kind: str, key: str, only: Collection[str] | None) -> bool:
         """Whether there is an entry. Raises `Damaged` where it is not what it was, and HarnessError."""
         try:
+            seen = self._seen.get(folder)
+            if seen is not None and seen.covers(only) and seen.holds(folder):
+                return True
             if not folder.is_dir():
                 if os.path.lexists(folder):
                     raise Damaged("it is no folder")
                 return False
-            seen = self._seen.get(folder)
-            if seen is None or not seen.covers(only) or not seen.holds(folder):
-                self._seen[folder] = look(folder, kind, key, only, seen or Seen())
+            self._seen[folder] = look(folder, kind, key, only, seen or Seen())
         except OSError as error:
             if error.errno == errno.EIO:
                 raise Damaged(f"the disk cannot read it: {error.strerror}") from error
@@ -201,6 +202,14 @@ class Store:
                 seal(folder, kind, key, durable=durable, inputs=inputs or {})
             self.keep(folder, kind, key, durable=durable)
 
+    def put(self, kind: str, key: str, files: Mapping[str, bytes], *, inputs: Mapping[str, str]) -> None:
+        """Make an entry of a few bytes, by the files' names; it is not durable. Raises HarnessError."""
+        with self.beside(kind) as folder:
+            with self._told():
+                stamps = fill(folder, kind, key, files, inputs)
+            if self.keep(folder, kind, key, durable=False):  # what was written a moment ago need not be read
+                self._seen[self.path(kind, key)] = Seen(stamps, whole=True)
+
     def keep(self, folder: Path, kind: str, key: str, *, durable: bool) -> bool:
         """Rename a folder with a manifest into place. Returns False where there is a whole entry: that one stays.
 
@@ -210,7 +219,7 @@ class Store:
         with self._told():
             if durable:
                 _sync_all(folder)
-            changed = _make_folders(place.parent)
+            changed = _make_folders(place.parent) if durable or not place.parent.is_dir() else []
             while not _renamed(folder, place):
                 if self.open(kind, key) is not None:
                     return False
@@ -235,7 +244,7 @@ class Store:
             with self._told():
                 making.mkdir(parents=True, exist_ok=True)
                 folder = stack.enter_context(claimed(making, purpose))
-            stack.callback(remove_tree, folder)
+            stack.callback(_remove, folder)
             yield folder
 
     def leftovers(self) -> list[Path]:
@@ -292,6 +301,12 @@ def _folders(folder: Path) -> list[Path]:
         return sorted(path for path in folder.iterdir() if path.is_dir())
     except FileNotFoundError:
         return []
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder that mostly has been moved away."""
+    if os.path.lexists(folder):
+        remove_tree(folder)
 
 
 def _make_folders(folder: Path) -> list[Path]:

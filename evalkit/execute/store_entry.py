@@ -23,7 +23,7 @@ from attrs import frozen
 
 from evalkit.errors import HarnessError
 
-__all__ = ["MANIFEST", "Damaged", "EntryManifest", "Stamp", "check_file", "is_key", "is_kind", "parse_manifest",
+__all__ = ["MANIFEST", "Damaged", "EntryManifest", "Stamp", "check_file", "fill", "is_key", "is_kind", "parse_manifest",
            "read_manifest", "seal", "stamp_of", "take_stock"]
 
 MANIFEST = "entry.json"
@@ -81,12 +81,34 @@ def is_key(text: str) -> bool:
 # ---- writing ----
 def seal(folder: Path, kind: str, key: str, *, durable: bool, inputs: Mapping[str, str]) -> EntryManifest:
     """Write the manifest of a folder that is finished. Raises OSError, and HarnessError for what no entry may hold."""
-    manifest = take_stock(folder, kind, key, durable=durable, inputs=inputs,
-                          made_at=datetime.now(UTC).isoformat(timespec="seconds"))
+    manifest = take_stock(folder, kind, key, durable=durable, inputs=inputs, made_at=_now())
     descriptor = os.open(folder / MANIFEST, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     with os.fdopen(descriptor, "wb") as file:
         file.write(manifest.dump())
     return manifest
+
+
+def fill(folder: Path, kind: str, key: str, files: Mapping[str, bytes],
+         inputs: Mapping[str, str]) -> dict[str, Stamp]:
+    """Write the files of an entry and its manifest into an empty folder. Returns their stamps. Raises OSError."""
+    held = {name: (hashlib.sha256(data).hexdigest(), len(data)) for name, data in sorted(files.items())}
+    manifest = EntryManifest(kind, key, _now(), False, dict(inputs), held)
+    return {name: _write(f"{folder}/{name}", data) for name, data in {**files, MANIFEST: manifest.dump()}.items()}
+
+
+def _write(path: str, data: bytes) -> Stamp:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+    try:
+        left = memoryview(data)
+        while left:
+            left = left[os.write(descriptor, left) :]
+        return _stamp(os.fstat(descriptor))
+    finally:
+        os.close(descriptor)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def take_stock(folder: Path, kind: str, key: str, *, durable: bool, made_at: str,
@@ -211,7 +233,10 @@ def check_file(folder: Path, name: str, known: tuple[str, int], *, contents: boo
     return before
 
 
-def stamp_of(path: Path) -> Stamp:
+def stamp_of(path: Path | str) -> Stamp:
     """Raises OSError."""
-    found = os.lstat(path)
+    return _stamp(os.lstat(path))
+
+
+def _stamp(found: os.stat_result) -> Stamp:
     return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_mode

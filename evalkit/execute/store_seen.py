@@ -28,7 +28,7 @@ class Seen:
 
     def holds(self, folder: Path) -> bool:
         try:
-            return all(stamp_of(folder / name) == stamp for name, stamp in self.stamps.items())
+            return all(stamp_of(f"{folder}/{name}") == stamp for name, stamp in self.stamps.items())
         except (FileNotFoundError, NotADirectoryError):
             return False
 

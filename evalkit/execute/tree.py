@@ -22,6 +22,7 @@ import stat
 import tarfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,10 @@ import zstandard
 from attrs import frozen
 
 from evalkit.errors import HarnessError
+from evalkit.execute.compressed import Compressed, compress, plain_bytes
 
-__all__ = ["MAX_BYTES", "MAX_ENTRIES", "MAX_FILE", "MAX_NAME", "Manifest", "entries", "entry_digest", "pack",
-           "read_files", "unpack"]
+__all__ = ["MAX_BYTES", "MAX_ENTRIES", "MAX_FILE", "MAX_NAME", "Manifest", "Packer", "entries", "entry_digest",
+           "members", "pack", "packed", "read_files", "unpack"]
 
 MAX_ENTRIES = 20_000
 MAX_BYTES = 512 * 1024 * 1024
@@ -68,10 +70,9 @@ def pack(root: Path, archive: Path, *, exclude: Iterable[str] = (),
     Raises HarnessError where the archive cannot be written.
     """
     try:
-        with (archive.open("wb") as raw,
-              zstandard.ZstdCompressor(level=6, write_checksum=True).stream_writer(raw) as packed,
-              tarfile.open(fileobj=packed, mode="w|", format=tarfile.PAX_FORMAT) as tar):
-            packer = _Packer(tar, frozenset(posixpath.normpath(name) for name in exclude), clean)
+        with (archive.open("wb") as raw, Compressed(raw) as compressed,
+              tarfile.open(fileobj=compressed, mode="w|", format=tarfile.PAX_FORMAT) as tar):  # type: ignore[call-overload] # it needs `write` alone
+            packer = Packer(tar, exclude, clean)
             packer.root(root)
     except OSError as error:
         raise HarnessError(f"cannot write {archive}: {error.strerror or error}",
@@ -79,10 +80,22 @@ def pack(root: Path, archive: Path, *, exclude: Iterable[str] = (),
     return packer.manifest()
 
 
-class _Packer:
-    def __init__(self, tar: tarfile.TarFile, exclude: frozenset[str], clean: Callable[[bytes], bytes]) -> None:
+def packed(fill: Callable[[Packer], None], *, exclude: Iterable[str]) -> tuple[bytes, Manifest]:
+    """The bytes of the archive that `pack` would write of a small tree. fill: adds files and folders in its order."""
+    plain = io.BytesIO()
+    with tarfile.TarFile(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        packer = Packer(tar, exclude, lambda data: data)
+        fill(packer)
+        packer.write_links()
+    return compress(plain.getbuffer()), packer.manifest()
+
+
+class Packer:
+    """Adds entries to a tar, with caps, and notes what is left out. exclude: paths from the root."""
+
+    def __init__(self, tar: tarfile.TarFile, exclude: Iterable[str], clean: Callable[[bytes], bytes]) -> None:
         self.tar = tar
-        self.exclude = exclude
+        self.exclude = frozenset(posixpath.normpath(name) for name in exclude)
         self.clean = clean
         self.files: dict[str, str] = {}
         self.links: dict[str, str] = {}
@@ -166,9 +179,7 @@ class _Packer:
         elif depth >= MAX_DEPTH:
             self.leave_out(name, f"over {MAX_DEPTH} folders deep", cut=True)
         else:
-            member = tarfile.TarInfo(name)
-            member.type, member.mode = tarfile.DIRTYPE, 0o755
-            self.tar.addfile(member)
+            self.add_folder(name)
             with _readable():
                 descriptor = _open_folder(base, parent)
             try:
@@ -192,8 +203,15 @@ class _Packer:
             self.leave_out(name, f"its {_megabytes(info.st_size)} are over {_megabytes(MAX_FILE)} for a file or "
                                  f"{_megabytes(MAX_BYTES)} for the tree", cut=True)
             return
+        self.add_file(name, executable=bool(info.st_mode & stat.S_IXUSR), data=data)
+
+    def add_folder(self, name: str) -> None:
+        member = tarfile.TarInfo(name)
+        member.type, member.mode = tarfile.DIRTYPE, 0o755
+        self.tar.addfile(member)
+
+    def add_file(self, name: str, *, executable: bool, data: bytes) -> None:
         self.bytes += len(data)
-        executable = bool(info.st_mode & stat.S_IXUSR)
         member = tarfile.TarInfo(name)
         member.size, member.mode = len(data), 0o755 if executable else 0o644
         self.tar.addfile(member, io.BytesIO(data))
@@ -287,17 +305,13 @@ def unpack(archive: Path, target: Path) -> None:
     Files get the time of now, as in a fresh checkout: build tools compare times.
     """
     links: dict[str, str] = {}
-    folders = {""}
+    folders: set[str] = set()
     with _opened(archive, "unpack", into=target.parent) as tar:
         target.mkdir(parents=True, exist_ok=True)
-        for member in tar:
-            parent, _, base = member.name.rpartition("/")
-            if parent not in folders or base in ("", ".", ".."):
-                raise tarfile.ExtractError(f"no place for {member.name!r} in it")
+        for member in _placed(tar, folders):
             path = target / member.name
             if member.isdir():
                 path.mkdir(exist_ok=True)
-                folders.add(member.name)
             elif member.issym():
                 links[member.name] = member.linkname
             elif member.isreg():
@@ -308,6 +322,30 @@ def unpack(archive: Path, target: Path) -> None:
             if name in folders or name.rpartition("/")[0] in links or not _inside(name, links):
                 raise tarfile.ExtractError(f"the link {name!r} leads outside or in a circle")
             (target / name).symlink_to(leads)
+
+
+def _placed(tar: tarfile.TarFile, folders: set[str]) -> Iterator[tarfile.TarInfo]:
+    """The members of an archive, each in a folder that came before it; `folders` gets their names."""
+    folders.add("")
+    for member in tar:
+        parent, _, base = member.name.rpartition("/")
+        if parent not in folders or base in ("", ".", ".."):
+            raise tarfile.ExtractError(f"no place for {member.name!r} in it")
+        if member.isdir():
+            folders.add(member.name)
+        yield member
+
+
+def members(archive: Path) -> Iterator[tuple[tarfile.TarInfo, Callable[[], bytes]]]:
+    """All that an archive holds, in order, with what reads a file's bytes. Raises HarnessError."""
+    with _opened(archive, "read") as tar:
+        for member in _placed(tar, set()):
+            yield member, partial(_data, tar, member)
+
+
+def _data(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = tar.extractfile(member)
+    return file.read() if file is not None else b""
 
 
 def _write(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> None:
@@ -333,8 +371,7 @@ def read_files(archive: Path, names: Iterable[str], *, largest: int) -> dict[str
     with _opened(archive, "read") as tar:
         for member in tar:
             if member.name in wanted and member.isreg():
-                file = tar.extractfile(member) if member.size <= largest else None
-                found[member.name] = file.read() if file is not None else None
+                found[member.name] = _data(tar, member) if member.size <= largest else None
     return found
 
 
@@ -345,15 +382,14 @@ def entries(archive: Path) -> Iterator[tuple[str, bytes, bytes]]:
             if member.issym():
                 yield member.name, b"link", member.linkname.encode()
             elif member.isreg():
-                file = tar.extractfile(member)
-                yield member.name, b"program" if member.mode & stat.S_IXUSR else b"file", file.read() if file else b""
+                yield member.name, b"program" if member.mode & stat.S_IXUSR else b"file", _data(tar, member)
 
 
 @contextmanager
 def _opened(archive: Path, what: str, into: Path | None = None) -> Iterator[tarfile.TarFile]:
     """An archive's members in order; after them it is checked that the archive did not end too early."""
     try:
-        with archive.open("rb") as raw, zstandard.ZstdDecompressor().stream_reader(raw) as plain:
+        with plain_bytes(archive) as plain:
             ending = _Ending(plain)
             with tarfile.open(fileobj=ending, mode="r|") as tar:  # type: ignore[call-overload] # it needs `read` alone
                 yield tar

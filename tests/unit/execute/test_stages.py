@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from evalkit.analysis.model import Case, Command, Scaffold, Setup, Skill, Toolchain
 from evalkit.digest import digest
 from evalkit.errors import HarnessError, UserError
+from evalkit.execute import layers as layers_module
 from evalkit.execute import stages
 from evalkit.execute import tree as tree_module
 from evalkit.execute.agents import Agents, Job
@@ -203,6 +204,28 @@ def test_a_workspace_is_the_template_with_the_starter(here: Session) -> None:
     put(here, "starter/file", "started")
     put(here, "starter/new", "new")
     assert {"file": "started", "new": "new"} == workspace(here, setup(starter="starter"))
+
+
+def test_small_workspaces_are_made_without_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And are, in all that the store has of them, those that are made in one."""
+    made = []
+    for place in ("memory", "disk"):
+        if place == "disk":
+            monkeypatch.setattr(layers_module, "LIGHT", -1)
+        (tmp_path / place).mkdir()
+        here = session(tmp_path / place)
+        put(here, "starter/file", "started")
+        put(here, "skills/ours/SKILL.md", "# ours")
+        what = setup(starter="starter", skills=(Skill("ours", None, "skills/ours", "s:1:1"),), caches=("cache",))
+        make_template(here, what)
+        with monkeypatch.context() as patch:
+            if place == "memory":
+                patch.setattr(Session, "desk", None)
+            key = make_workspace(here, what)
+        entry = here.store.manifest("workspace", key)
+        assert entry is not None
+        made.append(evolve(entry, made_at=""))
+    assert made[0] == made[1]
 
 
 def test_skills_are_delivered(here: Session) -> None:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from evalkit.errors import HarnessError
 from evalkit.execute.store import Store
@@ -77,6 +78,29 @@ def test_a_disk_that_fills_up(tmp_path: Path) -> None:
     """No space while an entry is filled is told as the store's, with a hint."""
     with pytest.raises(HarnessError, match="No space left"), Store(tmp_path).making("agent", KEY):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_an_entry_of_a_few_bytes(tmp_path: Path) -> None:
+    """It is as one that was made in a folder; who made it need not read it again, but sees what happens to it."""
+    store, said = Store(tmp_path / "one"), list[str]()
+    files = {"tree": b"abc", "agent.json": b"{}"}
+    store.put("agent", KEY, files, inputs={"a": "b"})
+    with Store(tmp_path / "two").making("agent", KEY, durable=False, inputs={"a": "b"}) as folder:
+        for name, data in files.items():
+            (folder / name).write_bytes(data)
+    one, two = store.manifest("agent", KEY), Store(tmp_path / "two").manifest("agent", KEY)
+    assert one is not None
+    assert two is not None
+    assert evolve(two, made_at=one.made_at) == one
+    assert [] == list((tmp_path / "one/making").iterdir())
+    again = Store(tmp_path / "one", said.append)
+    for reader in (store, again):
+        assert store.path("agent", KEY) == reader.open("agent", KEY)
+    store.put("agent", KEY, {"tree": b"other"}, inputs={})  # the first one's is kept
+    place = store.path("agent", KEY)
+    assert b"abc" == (place / "tree").read_bytes()
+    (place / "tree").write_bytes(b"abd")
+    assert None is store.open("agent", KEY)
 
 
 def test_sweep_removes_what_the_dead_left(tmp_path: Path) -> None:

@@ -27,6 +27,9 @@ store, number = Store(Path(sys.argv[1])), int(sys.argv[2])
 print("ready", flush=True)
 while True:
     number += 1
+    if number % 3 == 0:
+        store.put("workspace", f"{number:064x}", {"tree.tar.zst": bytes(100_000), "tree.json": b"{}"}, inputs={})
+        continue
     with store.claim("agent", f"{number:064x}"):
         with store.making("agent", f"{number:064x}", durable=number % 2 == 0) as folder:
             (folder / "sub").mkdir()
@@ -56,6 +59,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
         assert [] == [*(store.root / "making").iterdir(), *(store.root / "locks").glob("*")]
     made = list(store.entries())
     assert len(made) > 12
+    assert {"agent", "workspace"} == {kind for kind, _ in made}
     for kind, key in made:
         assert store.path(kind, key) == Store(store.root, said.append).open(kind, key)
     assert [] == said
@@ -94,6 +98,9 @@ def test_a_disk_that_is_full(small_disk: Path) -> None:
     with pytest.raises(HarnessError, match="No space left") as raised:
         make("bb" * 32, 7_000_000, durable=True)
     assert "is the disk full, or the folder read-only?" == raised.value.hint
+    assert [] == list((store.root / "making").iterdir())
+    with pytest.raises(HarnessError, match="No space left"):
+        store.put("agent", "bb" * 32, {"tree": bytes(7_000_000)}, inputs={})
     assert [] == list((store.root / "making").iterdir())
     make("cc" * 32, 2_000_000, durable=False)
     with pytest.raises(HarnessError, match="No space left"):
