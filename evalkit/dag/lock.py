@@ -43,13 +43,11 @@ def alone(state: Path, say: Callable[[str], None] = _say) -> Iterator[bool]:
         raise HarnessError(f"cannot write to {state}: {error.strerror or error}",
                            hint="may you write to that folder, and is there room on the disk?") from error
     with file, _ending_as_interrupt():
-        waited = False
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say("another run is at work in this project: waiting for it to end")
-            fcntl.flock(file, fcntl.LOCK_EX)
-            waited = True
+            waited = _lock(file, say)
+        except OSError as error:
+            raise HarnessError(f"cannot lock {state / 'run.lock'}: {error.strerror or error}",
+                               hint="not every network's file system has locks: is the project on a disk?") from error
         if os.fstat(file.fileno()).st_size:
             from evalkit.execute.folders import remove_half_written
 
@@ -59,6 +57,17 @@ def alone(state: Path, say: Callable[[str], None] = _say) -> Iterator[bool]:
             yield waited
         finally:
             _say_in(file, "")
+
+
+def _lock(file: IO[str], say: Callable[[str], None]) -> bool:
+    """Lock a file; whether that had to be waited for. Raises OSError."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        say("another run is at work in this project: waiting for it to end")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return True
+    return False
 
 
 def _say_in(file: IO[str], text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import signal
@@ -119,3 +120,13 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(HarnessError, match=r"cannot write to .*\.evalkit") as told, alone(tmp_path / ".evalkit"):
         raise AssertionError("it did begin")
     assert "is there room on the disk?" in str(told.value.hint)
+
+
+def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is said, too."""
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(HarnessError, match=r"cannot lock .*: No locks available"), alone(tmp_path / ".evalkit"):
+        raise AssertionError("it did begin")
