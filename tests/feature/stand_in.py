@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ if manners["child"]:
         child = subprocess.Popen(["sleep", manners["child"]], start_new_session=session)
 if manners["asks"]:
     ask()
-time.sleep(manners["seconds"])
+time.sleep(600 if unit in manners["hang"] else manners["seconds"])
 if before < manners["fails"]:
     text = f"API Error: {{manners['status']}} overloaded"
     say({{"type": "result", "subtype": "success", "is_error": True, "num_turns": 1, "result": text, "usage": usage,
@@ -115,17 +116,17 @@ class StandIn:
         return self.folder / "claude"
 
     def behave(self, *, seconds: float = 0.0, asks: bool = False, cost: float = 0.25, fails: int = 0, status: int = 529,
-               exit: int = 1, ends: str = "", child: str = "", talks: int = 0) -> None:
+               exit: int = 1, ends: str = "", child: str = "", talks: int = 0, hang: Sequence[str] = ()) -> None:
         """Set its manners.
 
         seconds: how long it works. asks: it asks its provider once, and waits for the answer. fails: how many of a
         unit's first runs the provider fails, with which status, and with which exit status it ends then. ends: `mute`,
         without a result, or `killed`. child: seconds that two programs which it starts and leaves alone sleep, one in a
-        session of its own. talks: characters of its reply.
+        session of its own. talks: characters of its reply. hang: units for which it does not end.
         """
         (self.folder / "manners.json").write_text(json.dumps({
             "seconds": seconds, "asks": asks, "cost": cost, "fails": fails, "status": status, "exit": exit,
-            "ends": ends, "child": child, "talks": talks}))
+            "ends": ends, "child": child, "talks": talks, "hang": list(hang)}))
 
     @property
     def events(self) -> list[Event]:
