@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attrs import define, field
 
@@ -17,6 +18,9 @@ from evalkit.execute.prices import Prices
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.store import Store
 from evalkit.execute.toolchain import Installed, command_environment, find_installed
+
+if TYPE_CHECKING:
+    from evalkit.execute.tree import Manifest
 
 __all__ = ["Session"]
 
@@ -40,6 +44,8 @@ class Session:
     prices: Prices = field(factory=Prices, repr=False)
     redactor: Redactor = field(init=False, repr=False)
     store: Store = field(init=False)
+    last_tree: tuple[Manifest, dict[str, bytes]] | None = field(default=None, init=False, eq=False, repr=False)
+    """The final tree that was read last, and its files."""
     _folders: FolderContents = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
