@@ -27,6 +27,12 @@ LONG = 20.0
 POOLS = {"agent": 2, "build": 1}
 
 
+@pytest.fixture(autouse=True)
+def children(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No interrupted run ends the children of the tests themselves, or lets no other start."""
+    monkeypatch.setattr(runner, "end_all", lambda: None)
+
+
 def task(name: str, action: Callable[[], Any] = lambda: None, *, after: Iterable[str] = (), pool: Any = None,
          **more: Any) -> Task:
     """A task. pool: that of its `meta`, as it stands there."""
