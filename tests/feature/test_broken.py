@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from evalkit.gateway import ScriptedGateway
 from tests.feature.project import KEY, MiniProject
-from tests.feature.test_command_line import sleeping, there
 
 CASE = "cases/mini/greeting/greeting.eval"
 SUITE = "cases/mini/suite.eval"
@@ -184,22 +181,6 @@ def test_known_answers_are_judged_only_when_asked(judged: tuple[MiniProject, Scr
     asked = project.doit("run", "case:greeting", "agent=oracle", "judge=on")
     assert asked.out.startswith("self-check: reference answer, no model was called but the judge\n")
     assert 1 == len(gateway.main_requests)
-
-
-def test_a_closed_terminal_leaves_nothing_behind(project: MiniProject) -> None:
-    """SIGHUP is treated as Ctrl-C."""
-    project.write("cases/mini/skeleton/check.sh", "touch started; sleep 73.5\n")
-    env = {**os.environ, "EVALKIT_CACHE": str(project.root.parent / "cache"),
-           "EVALKIT_WORK": str(project.root.parent / "work")}
-    with subprocess.Popen([sys.executable, "-m", "doit", "run", "case:greeting", "agent=oracle"], cwd=project.root,
-                          env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-        deadline = time.monotonic() + 30
-        while not there("started", project.root.parent / "work") and time.monotonic() < deadline:
-            time.sleep(0.05)
-        run.send_signal(signal.SIGHUP)
-        run.communicate(timeout=30)
-    assert 130 == run.returncode
-    assert [] == sleeping("73.5")
 
 
 def test_another_folder_of_state_can_be_removed(project: MiniProject) -> None:
