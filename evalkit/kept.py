@@ -38,8 +38,11 @@ def replace_file(path: Path, data: bytes) -> bool:
     """Write a whole file or nothing: whether it could. After a crash of the system it may hold anything."""
     temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(data)
+        try:
+            temporary.write_bytes(data)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(data)
         temporary.replace(path)
     except OSError:
         with contextlib.suppress(OSError):

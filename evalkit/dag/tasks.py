@@ -11,6 +11,7 @@ never False: a failing grade is data. The tasks of a trial are made by trial_tas
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
     from evalkit.dag.trial_tasks import TrialTasks
 
 __all__ = ["Graph", "JudgeChoice", "name_of"]
+
+
+_NO_ARGUMENTS = inspect.Signature()
 
 
 @define
@@ -144,6 +148,7 @@ class Graph:
                 self.failures[name] = Failure(name, None, self.session.redactor.text(told))
                 return TaskError("a bug in evalkit", report=False)
 
+        guarded.__signature__ = _NO_ARGUMENTS  # type: ignore[attr-defined] # doit asks for it before each run
         def place() -> str | None:
             try:
                 return pool() if pool else None

@@ -28,7 +28,7 @@ from evalkit.grade.grader import grade_check, grader_version
 from evalkit.grade.verdict import Grade
 from evalkit.plan.keys import Inputs, agent_inputs, grade_inputs, judge_inputs, workspace_inputs
 from evalkit.plan.trials import Trial
-from evalkit.records import SCHEMA, read_record, write_record
+from evalkit.records import SCHEMA, read_record, write_bytes, write_record
 from evalkit.report.result import TrialResult, build_result
 from evalkit.report.row import Row, row_of
 
@@ -36,6 +36,8 @@ __all__ = ["TrialTasks"]
 
 _KEPT = ((TRANSCRIPT, TRANSCRIPT), (TREE, "workspace.tar.zst"))
 """Files of an agent run in the store, and what they are called in the results."""
+_SMALL = 1 << 20
+"""Bytes of a file that is copied at once."""
 _QUICK = (GrepSpec, ExistsSpec, SnapshotSpec)
 """Checks that at most read some files: they work inline. The others run commands."""
 
@@ -123,8 +125,10 @@ class TrialTasks:
 
         def run() -> None:
             self.samples.begin(self.trial, self.contents)
-            run_agent(session, self.trial, agent, inputs=self.inputs, policy=graph.retries,
-                      failed=self.folder / "failed")
+            record = run_agent(session, self.trial, agent, inputs=self.inputs, policy=graph.retries,
+                               failed=self.folder / "failed")
+            if agent.traits.idle:  # what it leaves is known without that it is read
+                self.__dict__["_record"] = record
 
         def work() -> None:
             graph.make_once("agent", self.key, lambda: not graph.kept("agent", self.key), run,
@@ -195,13 +199,14 @@ class TrialTasks:
         return {"status": grade.verdict.status, "summary": grade.verdict.summary}
 
     # ---- the result ----
+    @cached_property
     def _places(self) -> list[Path]:
         """The files of its grades."""
         return [*(self.folder / "grades" / f"{check.id}.json" for check in self.case.checks),
                 *(self.folder / "judge" / f"{judge.id}.json" for judge in self.case.judges)]
 
     def _all_grades(self) -> list[Grade]:
-        return [self._grades.get(place.name) or read_record(place, Grade) for place in self._places()]
+        return [self._grades.get(place.name) or read_record(place, Grade) for place in self._places]
 
     def _copies(self) -> Iterator[tuple[Path, Path]]:
         """The files of the agent run that are shown beside the result, as they are in the store and there."""
@@ -267,7 +272,7 @@ class TrialTasks:
             if (installed := self.graph.installed(toolchain)) is not None:
                 yield from (installed.folder, installed.folder / "installed.json")
         yield self.folder / "result.json"
-        yield from self._places()
+        yield from self._places
         for _, target in self._copies():
             yield target
         yield self.folder.parent / "aggregate.json"
@@ -287,6 +292,9 @@ def _sound(place: Path) -> bool:
 def _copy(source: Path, target: Path) -> None:
     """Copy a file, whole or not at all; one that holds the same already is left alone."""
     try:
+        if source.stat().st_size <= _SMALL:
+            write_bytes(target, source.read_bytes(), sync=False)
+            return
         if target.is_file() and filecmp.cmp(source, target, shallow=False):
             return
         target.parent.mkdir(parents=True, exist_ok=True)

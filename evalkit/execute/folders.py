@@ -35,15 +35,15 @@ _DEEP = 60
 @contextmanager
 def claimed(parent: Path, purpose: str) -> Iterator[Path]:
     """A new empty folder, held by this process for the time of a `with`. It is not removed. Raises OSError."""
-    name = uuid4().hex[:8]
-    new, folder = parent / f"{_NEW}{name}", parent / f"{os.getpid()}-{purpose}-{name}"
-    new.mkdir(mode=0o700)
+    name = os.urandom(4).hex()
+    new, folder = f"{parent}/{_NEW}{name}", f"{parent}/{os.getpid()}-{purpose}-{name}"
+    os.mkdir(new, 0o700)  # noqa: PTH102 - of thousands
     descriptor = os.open(new, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with contextlib.suppress(OSError):  # a file system without locks: the process id must do
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        new.rename(folder)
-        yield folder
+        os.rename(new, folder)  # noqa: PTH104
+        yield Path(folder)
     finally:
         os.close(descriptor)
 

@@ -50,7 +50,7 @@ class Store:
 
     def path(self, kind: str, key: str) -> Path:
         """Where an entry is, or would be."""
-        return self.root / kind / key[:2] / key
+        return self.root.joinpath(kind, key[:2], key)
 
     def has(self, kind: str, key: str) -> bool:
         """Whether there is an entry, at a glance: it may turn out to be damaged when it is opened."""
@@ -219,7 +219,7 @@ class Store:
         with self._told():
             if durable:
                 _sync_all(folder)
-            changed = _make_folders(place.parent) if durable or not place.parent.is_dir() else []
+            changed = _make_folders(place.parent) if durable else []
             while not _renamed(folder, place):
                 if self.open(kind, key) is not None:
                     return False
@@ -242,8 +242,11 @@ class Store:
         making = self.root / "making"
         with ExitStack() as stack:
             with self._told():
-                making.mkdir(parents=True, exist_ok=True)
-                folder = stack.enter_context(claimed(making, purpose))
+                try:
+                    folder = stack.enter_context(claimed(making, purpose))
+                except FileNotFoundError:
+                    making.mkdir(parents=True, exist_ok=True)
+                    folder = stack.enter_context(claimed(making, purpose))
             stack.callback(_remove, folder)
             yield folder
 
@@ -321,7 +324,11 @@ def _make_folders(folder: Path) -> list[Path]:
 def _renamed(folder: Path, place: Path) -> bool:
     """Rename a folder, if the place is free. Raises OSError where something else is in the way."""
     try:
-        folder.rename(place)
+        try:
+            os.rename(folder, place)  # noqa: PTH104 - of thousands
+        except FileNotFoundError:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            os.rename(folder, place)  # noqa: PTH104
     except OSError:
         if not os.path.lexists(place):
             raise

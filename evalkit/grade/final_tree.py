@@ -52,10 +52,10 @@ class FinalTree:
         """Files' bytes; None for one that is larger than `largest` bytes."""
         if self.manifest.bytes > _HELD:
             return read_files(self.archive, names, largest=largest)
-        held = self._held()
+        held = self._files()
         return {name: held[name] if len(held[name]) <= largest else None for name in names if name in held}
 
-    def _held(self) -> dict[str, bytes]:
+    def _files(self) -> dict[str, bytes]:
         """All files of the tree. Those of the one that was read last are held: a trial's checks come in a row."""
         last = self.session.last_tree
         if last is None or last[0] is not self.manifest:
