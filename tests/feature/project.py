@@ -13,7 +13,7 @@ from attrs import define, field, frozen
 
 from tests.feature.warm import warm
 
-__all__ = ["KEY", "Done", "MiniProject", "fake_claude", "files_with"]
+__all__ = ["KEY", "Done", "MiniProject", "fake_claude", "files_with", "on_path"]
 
 KEY = "vck_a-dummy-key-that-must-not-show-up-anywhere"
 """What tests set as the gateway's key. It is compared with all that a run leaves on disk."""
@@ -171,6 +171,11 @@ class MiniProject:
     def files_with(self, text: str) -> list[str]:
         """Files of the project, its cache and its work folder whose bytes hold a text; archives are looked into."""
         return files_with(self.root.parent, text)
+
+
+def on_path(folder: Path) -> str:
+    """A PYTHONPATH that has a folder before what is on it already."""
+    return os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
 def files_with(folder: Path, text: str) -> list[str]:

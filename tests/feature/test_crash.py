@@ -28,7 +28,7 @@ from typing import Any
 import pytest
 from attrs import define, field, frozen
 
-from tests.feature.project import Done, MiniProject
+from tests.feature.project import Done, MiniProject, on_path
 from tests.feature.units import Units, is_at_work, table, units
 
 COUNT = 40
@@ -91,7 +91,7 @@ def killer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def undisturbed(tmp_path_factory: pytest.TempPathFactory, killer: Path) -> Undisturbed:
     folder = tmp_path_factory.mktemp("undisturbed")
     with units(folder, COUNT, delay=DELAY) as made:
-        made.project.env |= {"PYTHONPATH": str(killer), "COUNT_STEPS_IN": str(folder / "steps")}
+        made.project.env |= {"PYTHONPATH": on_path(killer), "COUNT_STEPS_IN": str(folder / "steps")}
         began = time.monotonic()
         done = made.project.doit("run", "suite:mini")
         seconds = time.monotonic() - began
@@ -121,7 +121,7 @@ class Killed:
     def kill(self, *, at_step: bool) -> bool:
         """Run, and kill it. False where it came to its end before."""
         before = self.made.agent.starts
-        env = {"PYTHONPATH": str(self.killer)}
+        env = {"PYTHONPATH": on_path(self.killer)}
         left = 1 - len(self.made.kept()) / COUNT
         if at_step:
             env["KILL_AT_STEP"] = str(self.choose.randint(1, max(30, round(self.whole.steps * left))))
@@ -218,7 +218,8 @@ def test_a_run_that_is_killed_at_one_step_after_the_other(tmp_path: Path, killer
     """
     with units(tmp_path, 1) as made:
         project = made.project
-        with project.start("run", "suite:mini", PYTHONPATH=str(killer), COUNT_STEPS_IN=str(tmp_path / "steps")) as run:
+        path, count = on_path(killer), str(tmp_path / "steps")
+        with project.start("run", "suite:mini", PYTHONPATH=path, COUNT_STEPS_IN=count) as run:
             first, _ = run.communicate()
         key, expected, outcome = made.keys()["unit-01"], table(first), made.outcome()
         steps = int((tmp_path / "steps").read_text())
@@ -227,7 +228,7 @@ def test_a_run_that_is_killed_at_one_step_after_the_other(tmp_path: Path, killer
             for folder in ("results", ".evalkit"):
                 shutil.rmtree(project.path(folder))
             before = made.agent.starts["unit-01"]
-            with project.start("run", "suite:mini", PYTHONPATH=str(killer), KILL_AT_STEP=str(step)) as run:
+            with project.start("run", "suite:mini", PYTHONPATH=path, KILL_AT_STEP=str(step)) as run:
                 run.communicate()
             while is_at_work(made.agent):
                 time.sleep(0.01)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.feature.project import on_path
 from tests.feature.units import Units, units
 
 QUICK = "import random\nrandom.random = lambda: 0.001\n"
@@ -19,7 +20,7 @@ def quick(made: Units, folder: Path) -> None:
     """Let retries come soon: Python imports such a module by itself."""
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(QUICK)
-    made.project.env["PYTHONPATH"] = str(folder)
+    made.project.env["PYTHONPATH"] = on_path(folder)
 
 
 def test_an_overloaded_provider_is_asked_again(tmp_path: Path) -> None:
