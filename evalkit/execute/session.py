@@ -46,6 +46,8 @@ class Session:
     store: Store = field(init=False)
     last_tree: tuple[Manifest, dict[str, bytes]] | None = field(default=None, init=False, eq=False, repr=False)
     """The final tree that was read last, and its files."""
+    last_made: tuple[str, bytes, Manifest] | None = field(default=None, init=False, eq=False, repr=False)
+    """The small workspace that was put together last: its key, its archive, and what that holds."""
     _folders: FolderContents = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:

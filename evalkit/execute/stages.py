@@ -9,6 +9,7 @@ An attempt that its provider failed leaves no outcome; the next one begins in a 
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import shutil
 import time
@@ -33,7 +34,7 @@ from evalkit.execute.places import TREE_NAME
 from evalkit.execute.process import ProgramMissing, run
 from evalkit.execute.retry import Retries, RetryPolicy
 from evalkit.execute.session import Session
-from evalkit.execute.tree import Manifest, pack, unpack
+from evalkit.execute.tree import Manifest, listed, pack, unpack
 from evalkit.plan.keys import Inputs, agent_inputs, changes, template_inputs, workspace_inputs
 from evalkit.plan.trials import Trial
 from evalkit.records import BadRecord, read_record, record_bytes, write_record
@@ -134,7 +135,9 @@ def _is_put_together(session: Session, setup: Setup, template: Path, inputs: Inp
         return False
     archive, manifest = made
     _check_unchanged(inputs, workspace_inputs(setup, session.contents))
-    session.store.put("workspace", digest(inputs), {TREE: archive, _MANIFEST: record_bytes(manifest)}, inputs=inputs)
+    key = digest(inputs)
+    session.store.put("workspace", key, {TREE: archive}, inputs=inputs)
+    session.last_made = key, archive, manifest
     return True
 
 
@@ -274,19 +277,28 @@ def _keep_untouched(session: Session, trial: Trial, agent: Agent, inputs: Inputs
 
     (Only where there are no keys to clean it of.)
     """
-    workspace = _opened(session, "workspace", inputs["workspace"])
-    manifest = evolve(read_record(workspace / _MANIFEST, Manifest), left_out=())
+    key = inputs["workspace"]
+    last = session.last_made
+    made = last if last is not None and last[0] == key else None
+    archive = session.store.path("workspace", key) / TREE if made else _opened(session, "workspace", key) / TREE
+    manifest = made[2] if made else _listed(archive)
     ending = Ending("completed", "did nothing", Usage(turns=0, cost=0.0))
     record = _record(trial, agent, inputs, ending, manifest, seconds=0.0, prewarm_seconds=0.0, versions={})
-    archive = workspace / TREE
-    if archive.stat().st_size <= LIGHT:
-        session.store.put("agent", digest(inputs), {TREE: archive.read_bytes(), "agent.json": record_bytes(record)},
-                          inputs=inputs)
+    if made or archive.stat().st_size <= LIGHT:
+        session.store.put("agent", record.key, {TREE: made[1] if made else archive.read_bytes(),
+                                                "agent.json": record_bytes(record)}, inputs=inputs)
         return record
     with session.store.making("agent", digest(inputs), durable=False, inputs=inputs) as entry:
         shutil.copyfile(archive, entry / TREE)  # no hard link: it would touch the other entry's stamp
         write_record(entry / "agent.json", record, sync=False)
     return record
+
+
+def _listed(archive: Path) -> Manifest:
+    """What a workspace's archive holds. One that was put together in memory is small, and has no list beside it."""
+    with contextlib.suppress(FileNotFoundError):
+        return evolve(read_record(archive.with_name(_MANIFEST), Manifest), left_out=())
+    return listed(archive)
 
 
 def _prewarm(session: Session, case: Case, tree: Path, folder: Path, env: Mapping[str, str]) -> float:

@@ -33,7 +33,7 @@ from evalkit.errors import HarnessError
 from evalkit.execute.compressed import Compressed, compress, plain_bytes
 
 __all__ = ["MAX_BYTES", "MAX_ENTRIES", "MAX_FILE", "MAX_NAME", "Manifest", "Packer", "entries", "entry_digest",
-           "members", "pack", "packed", "read_files", "unpack"]
+           "listed", "members", "pack", "packed", "read_files", "unpack"]
 
 MAX_ENTRIES = 20_000
 MAX_BYTES = 512 * 1024 * 1024
@@ -383,6 +383,15 @@ def entries(archive: Path) -> Iterator[tuple[str, bytes, bytes]]:
                 yield member.name, b"link", member.linkname.encode()
             elif member.isreg():
                 yield member.name, b"program" if member.mode & stat.S_IXUSR else b"file", _data(tar, member)
+
+
+def listed(archive: Path) -> Manifest:
+    """The manifest of all that an archive holds. Raises HarnessError."""
+    files, size = {}, 0
+    for name, kind, data in entries(archive):
+        files[name] = entry_digest(kind, data)
+        size += len(data) if kind != b"link" else 0
+    return Manifest(dict(sorted(files.items())), (), size)
 
 
 @contextmanager

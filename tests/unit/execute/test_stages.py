@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from evalkit.analysis.model import Case, Command, Scaffold, Setup, Skill, Toolchain
 from evalkit.digest import digest
@@ -224,8 +224,20 @@ def test_small_workspaces_are_made_without_a_folder(tmp_path: Path, monkeypatch:
             key = make_workspace(here, what)
         entry = here.store.manifest("workspace", key)
         assert entry is not None
-        made.append(evolve(entry, made_at=""))
+        assert (place == "disk") is ("tree.json" in entry.files)
+        made.append([entry.files[TREE], entry.inputs, idle(here, what).tree])
+        again = session(tmp_path / place)
+        assert made[-1][-1] == idle(again, what, number=2).tree  # also where another process made the workspace
     assert made[0] == made[1]
+
+
+def idle(here: Session, what: Setup, number: int = 1) -> AgentRecord:
+    """The run of an agent that does nothing, in a project whose workspace was made."""
+    agent = Agents(None, None).of(Subject("nop"))
+    one = Trial(case(setup=what), Subject("nop"), agent.traits, number, "latest")
+    record = run_agent(here, one, agent)
+    here.store.remove("agent", record.key)
+    return record
 
 
 def test_skills_are_delivered(here: Session) -> None:
