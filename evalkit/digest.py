@@ -25,7 +25,8 @@ import orjson
 __all__ = ["GROWN", "canonical", "digest", "digest_bytes", "digest_file", "digest_path", "folder_record"]
 
 _FOR_PEOPLE = frozenset({"origin", "origins", "about", "silenced"})
-_CHUNK = 1 << 20
+_CHUNK = 1 << 16
+"""Bytes that are read at once: more is taken from the system anew each time, and most files are small."""
 GROWN = {"evalkit.grown": True}
 """The metadata of a field that a class got when values of it were already stored."""
 

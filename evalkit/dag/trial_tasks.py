@@ -240,7 +240,7 @@ class TrialTasks:
             write_record(place, result, sync=False)
             self._row = row_of(result, self.trial.id)
             self._grades.clear()  # of thousands of trials, this is most of what is held
-            for name in ("_record", "_tree"):
+            for name in ("_record", "_tree", "_places"):
                 self.__dict__.pop(name, None)
             return {"status": "", "verdict": result.status}
 

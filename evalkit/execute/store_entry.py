@@ -34,7 +34,7 @@ _KIND = re.compile(r"[a-z][a-z0-9-]{0,30}")
 _KEY = re.compile(r"[0-9a-f]{64}")
 _OWN = frozenset({"making", "locks", "damaged"})
 """Folders of the store that hold no entries."""
-_CHUNK = 1 << 20
+_CHUNK = 1 << 16
 
 Stamp: TypeAlias = tuple[int, int, int, int, int]
 """What differs when a file was written, replaced or cut, on any file system that keeps times."""
@@ -154,8 +154,7 @@ def _digest(path: Path) -> tuple[str, int]:
 def read_manifest(folder: Path, kind: str, key: str) -> EntryManifest | None:
     """The manifest of an entry; None for one of an earlier evalkit. Raises `Damaged`, and OSError."""
     try:
-        with (folder / MANIFEST).open("rb") as file:
-            data = file.read(LARGEST_MANIFEST + 1)
+        data = _read(f"{folder}/{MANIFEST}")
     except FileNotFoundError:
         if next(folder.iterdir(), None) is None:
             raise Damaged("it is empty") from None
@@ -163,6 +162,17 @@ def read_manifest(folder: Path, kind: str, key: str) -> EntryManifest | None:
     except IsADirectoryError:
         raise Damaged(f"its {MANIFEST} is a folder") from None
     return parse_manifest(data, kind, key)
+
+
+def _read(path: str) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        found = b""
+        while len(found) <= LARGEST_MANIFEST and (chunk := os.read(descriptor, _CHUNK)):
+            found += chunk
+    finally:
+        os.close(descriptor)
+    return found
 
 
 def parse_manifest(data: bytes, kind: str, key: str) -> EntryManifest:

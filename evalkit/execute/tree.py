@@ -196,7 +196,9 @@ class Packer:
                 info = os.fstat(descriptor)
                 if not stat.S_ISREG(info.st_mode):
                     raise _Unreadable
-                data = file.read(room + 1) if info.st_size <= room else None
+                data = file.read(info.st_size + 1) if info.st_size <= room else None
+                if data is not None and len(data) > info.st_size:  # it grows
+                    data += file.read(room + 1 - len(data))
         if data is not None:
             data = self.clean(data)
         if data is None or len(data) > room:
