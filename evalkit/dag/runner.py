@@ -220,7 +220,8 @@ class _InOrder(TaskDispatcher):  # type: ignore[misc]
     """doit's dispatcher, but tasks that wait for one task get ready in the order in which they began to wait.
 
     doit keeps them in a set: which of a run's trials came first, and which were left when the budget was reached, would
-    differ from run to run.
+    differ from run to run. And what gets ready comes before what was ready: a trial goes on to its end where it can, so
+    that the first agent waits for its own workspace alone, results come early, and little is held at a time.
     """
 
     def _gen_node(self, parent: Any, task_name: str) -> Any:
@@ -228,6 +229,11 @@ class _InOrder(TaskDispatcher):  # type: ignore[misc]
         if node is not None:
             node.waiting_me = _Waiting()
         return node
+
+    def _update_waiting(self, processed: Any) -> None:
+        before = len(self.ready)
+        super()._update_waiting(processed)
+        self.ready.extendleft([self.ready.pop() for _ in range(len(self.ready) - before)])
 
 
 class _Waiting(dict[Any, None]):

@@ -101,6 +101,18 @@ def test_tasks_that_waited_for_one_start_in_the_order_of_their_definition(tmp_pa
     assert names == began
 
 
+def test_what_gets_ready_comes_first(tmp_path: Path) -> None:
+    """One trial goes on to its end before the next one begins, where nothing keeps it waiting."""
+    began: list[str] = []
+    tasks = [task("first")]
+    for n in "123":
+        tasks += [task(f"a{n}", partial(say, began, f"a{n}"), after=["first"]),
+                  *(task(f"{part}{n}", partial(say, began, f"{part}{n}"), after=[f"a{n}"]) for part in "bc"),
+                  task(f"d{n}", partial(say, began, f"d{n}"), after=[f"b{n}", f"c{n}"])]
+    run(tmp_path, [*tasks[::-1]], {})
+    assert [part + n for n in "321" for part in "abcd"] == began
+
+
 def test_tasks_of_different_pools_and_inline_ones_work_at_once(tmp_path: Path) -> None:
     """An agent waits for a build, and both for a quick task that the dispatcher comes to last."""
     barrier = threading.Barrier(3)
