@@ -27,6 +27,10 @@ from evalkit.errors import EvalkitError, UserError
 __all__ = ["Loader"]
 
 _REGRADE = "regrade:"
+_OF_REGRADE = {"case", "check"}
+_WITH_REGRADE = {*_OF_REGRADE, "judge", "judge_model", "jobs", "agents", "budget", "gateway", "cases", "store",
+                 "progress"}
+"""Choices that mean something where stored trials are graded again."""
 
 
 class Loader(DodoTaskLoader):  # type: ignore[misc]
@@ -58,9 +62,11 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
             look = self.invocation = Invocation(Path.cwd(), os.environ, doit_cmd._CMDLINE_VARS or {})
             own_names = [name for task in own for name in (task.name, *task.targets)]
             if cmd.execute_tasks and any(name.startswith(_REGRADE) for name in pos_args):
-                self.regrade = _run_to_regrade(pos_args)
+                self.regrade = _run_to_regrade(pos_args, doit_cmd._CMDLINE_VARS or {})
                 self._alone(look)
                 return []
+            if given := _OF_REGRADE & set(doit_cmd._CMDLINE_VARS or {}):
+                raise UserError(f"`{min(given)}` is a choice of regrade", hint="doit run case:NAME takes cases by name")
             self._check_names(look, pos_args, own_names)
             if cmd.execute_tasks and pos_args:
                 if self._alone(look):
@@ -135,8 +141,11 @@ def _names_a_case(name: str) -> bool:
     return (not colon and "/" not in name) or kind in ("case", "suite")
 
 
-def _run_to_regrade(names: Sequence[str]) -> str:
-    """The run that `regrade:RUN` names. Raises UserError where that is not all."""
+def _run_to_regrade(names: Sequence[str], choices: Mapping[str, str]) -> str:
+    """The run that `regrade:RUN` names. Raises UserError where that is not all, or a choice means nothing to it."""
+    if others := set(choices) - _WITH_REGRADE:
+        raise UserError(f"`{min(others)}` means nothing to regrade: it takes the trials as they were run",
+                        hint="it knows " + ", ".join(sorted(_WITH_REGRADE)))
     if len(names) > 1 or names[0] == _REGRADE:
         raise UserError("regrade takes one run, and nothing beside it",
                         hint="doit run regrade:latest   (case=NAMES check=IDS for a part of it)")

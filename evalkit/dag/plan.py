@@ -209,7 +209,7 @@ class Plan:
 
         self.graph.add(f"report:{self.run}", make, now=lambda: {"run": self.run}, after=(), part_of="report",
                        lacks=lambda _: told(report_changes(folder, cache)), targets=[folder / "summary.json"],
-                       doc=f"the summary of the run `{self.run}`")
+                       doc=f"the summary of the run `{self.run}`", remembers=False)
 
     def build_proof(self, names: Iterable[str]) -> None:
         """Make the tasks that prove cases: the reference answer, nothing, and every wrong answer, without a judge."""

@@ -125,7 +125,8 @@ class _Regrading:
     def all(self) -> Regraded:
         folder = self.session.places.results / self.run
         if not self.run.strip(".") or "/" in self.run or not folder.is_dir():
-            runs = [path.name for path in folder.parent.iterdir() if path.is_dir()] if folder.parent.is_dir() else []
+            results = self.session.places.results
+            runs = [path.name for path in results.iterdir() if path.is_dir()] if results.is_dir() else []
             raise UserError(f"there is no run `{self.run}` under results/", hint=did_you_mean(self.run, runs))
         self.session.places.sweep()
         self.session.store.sweep()

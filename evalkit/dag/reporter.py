@@ -47,9 +47,10 @@ class Reporter:
             self.progress.finished(task.name, _outcome(task))
 
     def add_failure(self, task: Any, fail: Any) -> None:
-        self.progress.settled(task.name, "error")
+        outcome = getattr(fail, "outcome", "")
+        self.progress.settled(task.name, outcome or "error")
         if task.executed:
-            self.progress.finished(task.name, "could not do its work")
+            self.progress.finished(task.name, outcome or "could not do its work")
         if fail.report and fail.get_name() != "UnmetDependency":  # one of the person's own tasks, or doit's own word
             printed = "".join(action.out or "" for action in task.actions) + "".join(
                 action.err or "" for action in task.actions)

@@ -61,6 +61,9 @@ def _open(name: str) -> sqlite3.Connection:
             if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
+        except UnicodeDecodeError as error:  # what sqlite says of some damages holds bytes of the file
+            connection.close()
+            raise sqlite3.DatabaseError("it is damaged") from error
         except sqlite3.Error:
             connection.close()
             raise

@@ -28,6 +28,7 @@ from evalkit.dag.uptodate import GONE, GroupUpToDate, UpToDate
 from evalkit.digest import digest
 from evalkit.errors import EvalkitError
 from evalkit.execute.agents import Agents
+from evalkit.execute.budget import BudgetReached
 from evalkit.execute.retry import RetryPolicy
 from evalkit.execute.session import Session
 from evalkit.execute.stages import make_template
@@ -132,15 +133,17 @@ class Graph:
     # ---- one task ----
     def add(self, name: str, action: Callable[[], dict[str, Any] | None], *, now: Callable[[], Inputs], doc: str,
             after: Sequence[str], part_of: str, lacks: Callable[[Inputs], str] = lambda _: "",
-            targets: Sequence[Path] = (), pool: Callable[[], str | None] | None = None) -> str:
-        """Add a task. now, lacks: see UpToDate. pool: where it works; None is for what takes no time."""
+            targets: Sequence[Path] = (), pool: Callable[[], str | None] | None = None, remembers: bool = True) -> str:
+        """Add a task. now, lacks, remembers: see UpToDate. pool: where it works; None is for what takes no time."""
 
         def guarded() -> dict[str, Any] | TaskFailed | TaskError | None:
             try:
                 return action() or {}
             except EvalkitError as error:
                 self.failures[name] = Failure(name, error)
-                return TaskFailed(error.message, report=False)
+                failed = TaskFailed(error.message, report=False)
+                failed.outcome = "not run (budget)" if isinstance(error, BudgetReached) else ""
+                return failed
             except Exception as error:  # noqa: BLE001 - our own bug, told apart from all other failures
                 import traceback
 
@@ -156,7 +159,8 @@ class Graph:
                 return None
 
         self.tasks[name] = Task(
-            name, [guarded], task_dep=list(dict.fromkeys(after)), uptodate=[UpToDate(now, lacks, self.session.held)],
+            name, [guarded], task_dep=list(dict.fromkeys(after)),
+            uptodate=[UpToDate(now, lacks, self.session.held, remembers)],
             targets=[str(path) for path in targets], clean=True, subtask_of=part_of, doc=_one_line(doc),
             verbosity=0, io={"capture": False}, meta={"pool": place} if pool else None)
         return name

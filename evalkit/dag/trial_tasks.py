@@ -245,7 +245,7 @@ class TrialTasks:
             return {"status": "", "verdict": result.status}
 
         def lacks(_: Inputs) -> str:
-            return "" if _sound(place) and all(target.is_file() for _, target in self._copies()) else GONE
+            return "" if _sound(place) and all(_same_size(*copy) for copy in self._copies()) else GONE
 
         return self.graph.add(self._name("result"), work, now=now, lacks=lacks, targets=[place], after=after,
                               doc=f"{self.case.name} by {self.trial.subject.shown}", part_of="result")
@@ -287,6 +287,13 @@ def _sound(place: Path) -> bool:
     except (OSError, orjson.JSONDecodeError):
         return False
     return isinstance(data, dict) and data.get("schema") == SCHEMA
+
+
+def _same_size(source: Path, target: Path) -> bool:
+    try:
+        return source.stat().st_size == target.stat().st_size
+    except OSError:
+        return False
 
 
 def _copy(source: Path, target: Path) -> None:

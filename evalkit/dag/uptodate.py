@@ -22,13 +22,15 @@ class UpToDate:
     """A callable for doit's `uptodate`; `str()` of it gives the reason, which `doit info` shows.
 
     now: the inputs as they are. lacks: why the outcome of these inputs is not there (any more), "" where it is. held:
-    what folders held, so that files are named. inputs: those of the last check, None where they cannot be told yet.
+    what folders held, so that files are named. remembers: whether what was last time counts; else what is there alone.
+    inputs: those of the last check, None where they cannot be told yet.
     Inputs are taken when the task is checked, before it runs: an edit during the run is a change the next time.
     """
 
     now: Callable[[], Inputs]
     lacks: Callable[[Inputs], str] = field(default=lambda _: "")
     held: Held = field(default=lambda _: None)
+    remembers: bool = True
     reason: str = ""
     inputs: Inputs | None = None
 
@@ -45,7 +47,7 @@ class UpToDate:
             self.reason = error.message
             return False
         task.value_savers.append(lambda: {"inputs": inputs})
-        before = values.get("inputs")
+        before = values.get("inputs") if self.remembers else inputs
         if before != inputs:
             self.reason = changes(before, inputs, self.held)
         elif values.get("status") == "error":

@@ -25,6 +25,8 @@ def test_what_the_budget_does_not_reach_is_not_run(tmp_path: Path) -> None:
         assert 4 == done.status, done.err
         assert 1 == done.err.count(REACHED)
         assert done.out.endswith("\n3 passed, 3 not run (budget)\n")
+        assert 3 == done.err.count(": not run (budget)")
+        assert "could not do its work" not in done.err
         ran = set(made.agent.starts)
         assert {name: "pass" if name in ran else "not run" for name in made.names} == {
             line[:7]: line[9:16].strip() for line in done.out.splitlines() if line.startswith("unit-")}

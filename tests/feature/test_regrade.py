@@ -293,3 +293,20 @@ def test_no_agent_is_needed(project: MiniProject, tmp_path: Path) -> None:
     assert 0 == done.status, done.err
     assert "2 trials of latest" in done.out
     assert ["run"] * 2 == count.read_text().split()
+
+
+def test_choices_that_mean_nothing_are_mistakes(ran: MiniProject) -> None:
+    """A regrading takes trials as they were run; a run takes cases by their names."""
+    done = regrade(ran, "agent=nop")
+    assert 2 == done.status
+    assert "`agent` means nothing to regrade" in done.err
+    done = ran.doit("run", "case:greeting", "check=own")
+    assert (2, "error: `check` is a choice of regrade\n  doit run case:NAME takes cases by name\n") == (
+        done.status, done.err)
+
+
+def test_what_is_no_run_is_told_with_the_runs(ran: MiniProject) -> None:
+    """Also where its name leads out of the results."""
+    done = ran.doit("run", "regrade:..")
+    assert 2 == done.status
+    assert "known here: `latest`" in done.err

@@ -156,6 +156,7 @@ MOVES = [
          lambda project: project.write(f"{GREETING}/result.json", project.read(f"{GREETING}/result.json"))),
     Move("a grade is damaged", write(f"{GREETING}/grades/greets.json", "{"), {"grade greets"}),
     Move("a grade is deleted", delete(f"{GREETING}/grades/own.json"), {"grade own"}),
+    Move("the final tree is cut off", write(f"{GREETING}/workspace.tar.zst", "cut"), RESULT),
     Move("the final tree is deleted", delete(f"{GREETING}/workspace.tar.zst"), RESULT),
     Move("agent runs are deleted", tree(".evalkit/store/agent"), {"agent"}, ALL),
     Move("the summary is deleted", delete("results/latest/summary.json"), {"report"}, set()),

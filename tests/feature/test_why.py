@@ -260,3 +260,10 @@ def test_a_checkout_in_which_nothing_can_be_written(project: MiniProject, asked:
     """A file stands where evalkit's own folder should be."""
     project.path(".evalkit").touch()
     assert "9 tasks would run" in asked(project, "why", "greeting")
+
+
+def test_a_summary_that_a_run_made_is_up_to_date(settled: MiniProject) -> None:
+    """The run sums up by itself; nobody has to run the report's task for that."""
+    listed = settled.doit("list", "--all", "--status", "--quiet")
+    assert ["U"] == [line[0] for line in listed.out.splitlines() if "report:latest" in line]
+    assert {} == settled.doit("run", "report:latest").ran

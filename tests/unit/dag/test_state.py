@@ -215,3 +215,12 @@ def test_a_database_that_breaks_while_it_is_used_is_told(tmp_path: Path) -> None
     for read in (lambda: state.in_("a"), lambda: state.settled("c", ["case:x"])):
         with pytest.raises(DatabaseException, match=r"the state of earlier runs, .*cannot be used: no such table"):
             read()
+
+
+def test_a_database_whose_damage_is_no_text_is_told(tmp_path: Path) -> None:
+    """What sqlite says of it holds bytes of the file."""
+    open_state(tmp_path).dump()
+    path = tmp_path / "inner/state.db"
+    path.write_bytes(path.read_bytes().replace(b"tabletask", b"\xff" * 9))
+    with pytest.raises(DatabaseException, match="it is damaged\nDelete it to start anew"):
+        open_state(tmp_path)
