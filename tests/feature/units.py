@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -129,6 +130,7 @@ def units(folder: Path, count: int, *, delay: float = 0.0, judged: bool = True, 
     with ScriptedGateway([answer] * 5_000) as gateway:
         project.env |= {"AI_GATEWAY_API_KEY": KEY, "EVALKIT_GATEWAY": gateway.url,
                         "EVALKIT_CLAUDE": str(agent.program)}
+        time.sleep(0.05)  # what is as young as a tick of the clock is not settled
         yield Units(project, agent, gateway, names)
 
 

@@ -281,5 +281,6 @@ def test_an_arm_is_a_sample_of_its_own(setting: Setting) -> None:
     setting.edit("suite.eval", '  about "A suite."', '  arm a { }\n  arm b { }\n  about "A suite."')
     first, second = load_project(setting.root).units["it"]
 
-    assert "arm a → b" == changes(*(agent_inputs(Trial(unit, Subject("claude", "m"), CLAUDE, 1, "latest"),
-                                                 setting.contents) for unit in (first, second)))
+    one, other = (agent_inputs(Trial(unit, Subject("claude", "m"), CLAUDE, 1, "latest"), setting.contents)
+                  for unit in (first, second))
+    assert "arm a → b" == changes(one, other)
