@@ -7,14 +7,15 @@ takes, `main(options)` does it and returns the exit status.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
 from evalkit import __version__
 from evalkit.diagnostics.show import show_error
-from evalkit.diagnostics.streams import settle_streams
-from evalkit.errors import EvalkitError, Exit
+from evalkit.diagnostics.streams import OutputLost, drop_output, settle_streams
+from evalkit.errors import EvalkitError, Exit, HarnessError, UserError
 
 __all__ = ["main"]
 
@@ -38,7 +39,26 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """The console script. Returns the exit status."""
     settle_streams()
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        try:
+            return _call(list(sys.argv[1:] if argv is None else argv))
+        finally:
+            sys.stdout.flush()
+    except EvalkitError as error:
+        show_error(error)
+        return int(error.exit_status)
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except OutputLost as error:
+        drop_output()
+        if error.unread:
+            return Exit.OK
+        show_error(HarnessError(f"the output cannot be written: {error.strerror}"))
+        return Exit.HARNESS
+
+
+def _call(arguments: Sequence[str]) -> int:
+    """Do what the command line says. Raises whatever keeps the command from it, and SystemExit for a bad line."""
     parser = _parser(arguments[0] if arguments else "")
     options = parser.parse_args(arguments)
     if options.command is None:
@@ -46,14 +66,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return Exit.OK
     try:
         return int(import_module(f"evalkit.authoring.{COMMANDS[options.command][0]}").main(options))
-    except EvalkitError as error:
-        show_error(error)
-        return int(error.exit_status)
-    except KeyboardInterrupt:
-        return Exit.INTERRUPTED
-    except BrokenPipeError:  # the reader of our output went away (`| head`)
-        sys.stderr.close()
-        return Exit.OK
+    except (FileNotFoundError, EvalkitError):
+        if _is_here():
+            raise
+        raise UserError("the current folder is not there any more", hint="change to one that is: cd ..") from None
+
+
+def _is_here() -> bool:
+    try:
+        return bool(os.getcwd())  # noqa: PTH109 - it is only asked for
+    except FileNotFoundError:
+        return False
 
 
 def _parser(called: str) -> argparse.ArgumentParser:

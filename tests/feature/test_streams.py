@@ -49,3 +49,46 @@ def test_closed_streams(project: MiniProject, line: str) -> None:
     """Output that nobody reads is no error."""
     done = shell(project, line)
     assert (0, b"") == (done.returncode, done.stderr)
+
+
+@pytest.mark.parametrize("command", ["store ls --json", "plan", "choices", "list --json", "check", "show greeting"])
+@pytest.mark.parametrize("buffered", ["", "1"])
+def test_output_that_there_is_no_room_for(project: MiniProject, command: str, buffered: str) -> None:
+    """It is told, since it was all that the command was for."""
+    done = shell(project, f"EVALKIT {command} > /dev/full", PYTHONUNBUFFERED=buffered)
+    assert (3, b"harness error: the output cannot be written: No space left on device\n") == (
+        done.returncode, done.stderr)
+
+
+@pytest.mark.parametrize("command", ["why", "choices", "store ls", "fmt", "check", "init", "list", "plan"])
+def test_a_folder_that_is_gone(project: MiniProject, command: str) -> None:
+    """The person is told where they are."""
+    done = shell(project, f"mkdir gone; cd gone; rmdir ../gone; EVALKIT {command}")
+    assert (2, b"error: the current folder is not there any more\n  change to one that is: cd ..\n") == (
+        done.returncode, done.stderr)
+
+
+@pytest.mark.parametrize("errors", ["2> /dev/full", "2>&-", "2< /dev/null", "2> >(true)"])
+@pytest.mark.parametrize(("command", "status"), [("run all agent=nop", 1), ("run case:nope", 2), ("run all -x", 2)])
+def test_messages_that_nobody_can_read(project: MiniProject, errors: str, command: str, status: int) -> None:
+    """They are dropped: the work is done, the table printed, and the exit status is that of the verdicts."""
+    done = shell(project, f'sleep 0.1; exec "{sys.executable}" -m doit {command} {errors}', **project.environ)
+    assert (status, b"") == (done.returncode, done.stderr)
+    assert (status == 1) == (b"greeting" in done.stdout)
+
+
+def test_a_reader_of_all_that_goes_away(project: MiniProject) -> None:
+    """Work goes on to its end: the results are there."""
+    done = shell(project, f'"{sys.executable}" -m doit run all agent=nop 2>&1 | head -1; exit ${{PIPESTATUS[0]}}',
+                 **project.environ)
+    assert 1 == done.returncode
+    assert project.path("results/latest/nop/greeting/trial-1/result.json").exists()
+
+
+@pytest.mark.parametrize("command", ["run all agent=nop", "run", "run --help"])
+def test_a_run_whose_output_there_is_no_room_for(project: MiniProject, command: str) -> None:
+    """The status is that of the verdicts, and nothing is said of it at Python's end."""
+    done = shell(project, f'"{sys.executable}" -m doit {command} > /dev/full', **project.environ)
+    assert int("agent" in command) == done.returncode
+    assert b"Exception" not in done.stderr
+    assert b"Traceback" not in done.stderr
