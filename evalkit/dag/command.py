@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -18,10 +16,12 @@ from doit.dependency import DatabaseException
 from doit.exceptions import InvalidCommand, InvalidDodoFile, InvalidTask
 from doit.task import Stream
 
+from evalkit.dag import interrupts
 from evalkit.dag.failure import Failure
 from evalkit.dag.invocation import Invocation
 from evalkit.dag.loader import Loader
 from evalkit.dag.summing_up import sum_up
+from evalkit.diagnostics.streams import drop_output
 from evalkit.errors import EvalkitError, Exit
 from evalkit.report.row import Row, failed_row
 from evalkit.report.table import print_table
@@ -53,10 +53,25 @@ class Run(DoitRun):  # type: ignore[misc]
 
     def parse_execute(self, in_args: list[str]) -> int:
         """Parse the command line and run. Returns the exit status."""
-        if {"-h", "--help"} & set(in_args):
-            print(self.help())
-            return Exit.OK
+        try:
+            try:
+                interrupts.begin()
+                status = self._parse_execute(in_args)
+                interrupts.ending()
+                return status
+            except KeyboardInterrupt:
+                return _interrupted()
+        except KeyboardInterrupt:  # another one, before the first one was seen to
+            return _interrupted()
+        finally:
+            interrupts.ignore()
+            _print(lambda: None)
+
+    def _parse_execute(self, in_args: list[str]) -> int:
         assert isinstance(self.loader, Loader)
+        if {"-h", "--help"} & set(in_args):
+            _print(lambda: print(self.help()))
+            return Exit.OK
         try:
             params, args = self.cmdparser.parse(_options_first(in_args, self.cmdparser))
             self.pdb = params.get("pdb", False)
@@ -71,14 +86,6 @@ class Run(DoitRun):  # type: ignore[misc]
         except (InvalidDodoFile, InvalidCommand, InvalidTask, DatabaseException) as error:
             print(f"error: {error}", file=sys.stderr)
             return Exit.HARNESS if isinstance(error, DatabaseException) else Exit.USAGE
-        except KeyboardInterrupt:
-            from evalkit.execute.process import end_all
-
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                signal.signal(number, signal.SIG_IGN)  # another one could only keep us from ending what we began
-            end_all()
-            print("\ninterrupted: what finished is kept, the next run takes up from there", file=sys.stderr)
-            return Exit.INTERRUPTED
         finally:
             self.loader.resources.close()
 
@@ -140,6 +147,16 @@ class Run(DoitRun):  # type: ignore[misc]
         return _tell(look, _each_once(rows.get(name, ()) for name in asked), errors, reporter)
 
 
+def _interrupted() -> int:
+    """End what was begun, and say so; the exit status."""
+    interrupts.ending()
+    from evalkit.execute.process import end_all
+
+    end_all()
+    print(f"\n{interrupts.SAID}", file=sys.stderr)
+    return Exit.INTERRUPTED
+
+
 def _options_first(args: Sequence[str], parser: Any) -> list[str]:
     """Options before task names: getopt stops at the first name, and people write `doit run case:x -a`."""
     options, names, rest = [], [], list(args)
@@ -160,12 +177,11 @@ def _options_first(args: Sequence[str], parser: Any) -> list[str]:
 
 def _help(look: Invocation) -> int:
     """A bare `doit` never runs, or pays for, everything."""
-    print(_SHORT_HELP)
     heads = {f"case:{case.name}": case.about for case in look.index.cases.values()}
     heads |= {f"suite:{suite.name}": suite.about for suite in look.index.suites.values() if suite.cases}
     wide = max(map(len, heads), default=0)
-    for name, about in sorted(heads.items()):
-        print(f"{name:<{wide}}   {' '.join(about.split())}".rstrip())
+    lines = [f"{name:<{wide}}   {' '.join(about.split())}".rstrip() for name, about in sorted(heads.items())]
+    _print(lambda: print("\n".join([_SHORT_HELP, *lines])))
     return Exit.OK
 
 
@@ -202,7 +218,7 @@ def _print(what: Callable[[], None]) -> None:
         what()
         sys.stdout.flush()
     except OSError:  # nobody reads it, or there is no room for it: the verdicts stand
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
 
 
 # ---- what came of it ----

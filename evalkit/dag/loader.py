@@ -18,6 +18,7 @@ from doit import doit_cmd
 from doit.cmd_base import DodoTaskLoader
 from doit.task import Task
 
+from evalkit.dag import interrupts
 from evalkit.dag.invocation import Invocation
 from evalkit.dag.lock import alone
 from evalkit.dag.selection import expand
@@ -45,6 +46,8 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
         super().__init__()
         gc.disable()  # what is made until something runs is kept: looking for rubbish in it takes a tenth of the time
         settle_streams()
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            interrupts.catch(signal.SIGINT)
         self.invocation: Invocation | None = None
         self.asked: list[str] = []
         self.regrade = ""

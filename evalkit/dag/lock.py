@@ -14,8 +14,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
-from typing import IO, NoReturn
+from typing import IO
+
+from evalkit.dag import interrupts
 
 __all__ = ["alone"]
 
@@ -78,13 +79,9 @@ def _say_in(file: IO[str], text: str) -> None:
 
 @contextmanager
 def _ending_as_interrupt() -> Iterator[None]:
-    def interrupt(signum: int, frame: FrameType | None) -> NoReturn:
-        raise KeyboardInterrupt
-
-    previous = {number: signal.signal(number, interrupt) for number in _ENDING
-                if signal.getsignal(number) is not signal.SIG_IGN}
+    previous = interrupts.catch(*_ENDING)
+    interrupts.begin()
     try:
         yield
     finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+        interrupts.release(previous)

@@ -186,3 +186,32 @@ def test_a_run_that_is_interrupted_while_it_waits_for_another(tmp_path: Path) ->
         assert 130 == ended(second).status
         assert 0 == ended(first).status
         assert {"unit-01": 1, "unit-02": 1} == made.agent.starts
+
+
+def interrupt_often_in_a_row(project: MiniProject, count: int, delays: Iterable[float]) -> None:
+    """Several Ctrl-C within 150 ms, these seconds after evalkit's code was loaded."""
+    for delay in delays:
+        project.write("dodo.py", 'open("loaded", "w").close()\n')
+        project.path("loaded").unlink(missing_ok=True)
+        run = project.start("run", "all", "agent=nop", "fresh=1")
+        wait_until(project.path("loaded").exists() for _ in iter(int, 1))
+        time.sleep(delay)
+        for _ in range(count):
+            with contextlib.suppress(ProcessLookupError):
+                interrupt(run, signal.SIGINT)
+            time.sleep(0.15 / count)
+        done = ended(run)
+        assert done.status == 130 or "greeting" in done.out, (delay, done)
+        assert done.status == 1 or done.err.endswith(SAID), (delay, done)
+
+
+@pytest.mark.parametrize("count", [3, 5])
+def test_many_ctrl_c_in_a_row(project: MiniProject, count: int) -> None:
+    """Also while the first one is seen to, and at the end of the process: no traceback, and no death by the signal."""
+    interrupt_often_in_a_row(project, count, [0, 0.03, 0.1, 0.2, 0.3])
+
+
+@pytest.mark.slow
+def test_many_ctrl_c_in_a_row_at_many_moments(project: MiniProject) -> None:
+    """All through a run, and beyond its end."""
+    interrupt_often_in_a_row(project, 5, [number * 0.02 for number in range(40)])
