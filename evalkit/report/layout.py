@@ -18,6 +18,8 @@ __all__ = ["Page", "chop", "coloured", "folded", "styled", "terminal_width", "te
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 _WORD = re.compile(r"\s*\S+\s*")
+_INDENT = re.compile(r" *(?:\| )?")
+"""What a line begins with, and what it is folded into: blanks, and the mark of evidence."""
 _PIPE = 80
 
 
@@ -92,11 +94,17 @@ class Page:
         self.lines: list[str] = []
 
     def add(self, text: str, style: str = "") -> None:
-        """A text of any origin, as the lines that it takes."""
+        """A text of any origin, as the lines that it takes: those after its first are indented as that one is."""
         if not text.isprintable():
             from evalkit.grade.evidence import plain
 
             text = plain(text)
         if len(text) > LONGEST_LINE:
             text = text[: LONGEST_LINE - 1] + "…"
-        self.lines += [self.paint(line, style) for line in folded(text, self.width)]
+        indent = _INDENT.match(text)[0]  # type: ignore[index]
+        if len(indent) > self.width // 2:
+            indent = ""
+        first, *more = folded(text, self.width)
+        if more:  # folded to what the indent leaves
+            first, *more = [indent + line for line in folded(text.removeprefix(indent), self.width - len(indent))]
+        self.lines += [self.paint(line, style) for line in (first, *more)]

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from evalkit.report.layout import chop, coloured, folded, styled, terminal_width, text_width
+from evalkit.report.layout import Page, chop, coloured, folded, styled, terminal_width, text_width
 
 
 class Terminal(io.StringIO):
@@ -60,3 +60,11 @@ def test_when_there_are_colours(monkeypatch: pytest.MonkeyPatch, name: str, valu
 def test_styles_are_closed() -> None:
     """A style ends with its text; no text and no style need no codes."""
     assert ["\x1b[31mx\x1b[0m", "x", ""] == [styled("x", "red"), styled("x", ""), styled("", "red")]
+
+
+def test_a_folded_line_keeps_its_indent() -> None:
+    """What follows stands under it: evidence has its mark in each line."""
+    page = Page(16, lambda text, style: text)
+    page.add("      | one two three")
+    page.add("  four five six seven")
+    assert ["      | one two", "      | three", "  four five six", "  seven"] == page.lines
