@@ -49,10 +49,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
     def action(name: str, about: str) -> argparse.ArgumentParser:
-        return actions.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
+        made = actions.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
+        made.set_defaults(words=[])
+        return made
+
+    def choices(action: argparse.ArgumentParser) -> None:
+        action.add_argument("words", nargs="*", metavar="name=value", help="choices, as for `doit run`: store=DIR")
 
     ls = action("ls", "list the entries")
-    ls.add_argument("kind", nargs="?", metavar="KIND", help="agent, judge, template, workspace …; default: all")
+    ls.add_argument("words", nargs="*", metavar="KIND",
+                    help="agent, judge, template, workspace …; default: all. Also choices: store=DIR")
     ls.add_argument("--json", action="store_true", help="plain data")
     gc = action("gc", "remove what is made again for nothing and is not needed")
     gc.add_argument("--older", metavar="SPAN", default="30d",
@@ -62,31 +68,39 @@ def arguments(parser: argparse.ArgumentParser) -> None:
                     help="remove what cost money too: agent runs and judges' answers that no result names")
     gc.add_argument("--with", dest="others", metavar="DIR", type=Path, action="append", default=[],
                     help="another checkout that shares the store: what its results name stays")
+    choices(gc)
     verify = action("verify", "compare every entry with its digests; exit status 3 where one is damaged")
     verify.add_argument("--repair", action="store_true", help="set damaged entries aside: they are made again")
+    choices(verify)
     export = action("export", "write entries, and what they were made from, into one file")
     export.add_argument("file", metavar="FILE", type=Path, help="the file to write, .tar.zst")
-    export.add_argument("keys", metavar="KEY", nargs="*", help="keys, or their first digits; default: every entry")
+    export.add_argument("words", metavar="KEY", nargs="*",
+                        help="keys, or their first digits; default: every entry. Also choices: store=DIR")
     export.add_argument("--run", metavar="RUN", help="what the results of a run name")
     export.add_argument("--case", metavar="CASE", help="what the results of a case, or of a unit, name")
     imports = action("import", "put the entries of an exported file in place; those that are there stay")
     imports.add_argument("file", metavar="FILE", type=Path, help="a file that `evalkit store export` wrote")
+    choices(imports)
 
 
 def main(options: argparse.Namespace) -> int:
     """Do what is asked for. 0: done; 3: `verify` found damaged entries."""
     root = find_root()
-    places = Places.of(root, os.environ, read_choices({}, os.environ, root).store)
+    names = [word for word in options.words if "=" not in word]
+    choices = dict(word.split("=", 1) for word in options.words if "=" in word)
+    if len(names) > {"ls": 1, "export": len(names)}.get(options.action, 0):
+        raise UserError(f"`{names[-1]}` is one too many", hint=f"evalkit store {options.action} --help")
+    places = Places.of(root, os.environ, read_choices(choices, os.environ, root).store)
     store = Store(places.store, _say)
     match options.action:
         case "ls":
-            _ls(places, store, options.kind, as_json=options.json)
+            _ls(places, store, names[0] if names else None, as_json=options.json)
         case "gc":
             clear(places, store, options.others, older=_span(options.older), paid=options.paid, dry=options.dry_run)
         case "verify":
             return _verify(store, repair=options.repair)
         case "export":
-            _export(places, store, options)
+            _export(places, store, options, names)
         case "import":
             _import(store, options.file)
     return Exit.OK
@@ -181,24 +195,25 @@ def _progress(text: str) -> None:
 
 
 # ---- export and import ----
-def _export(places: Places, store: Store, options: argparse.Namespace) -> None:
-    asked = [options.run is not None, options.case is not None, bool(options.keys)]
+def _export(places: Places, store: Store, options: argparse.Namespace, keys: Sequence[str]) -> None:
+    asked = [options.run is not None, options.case is not None, bool(keys)]
     if sum(asked) > 1:
         raise UserError("`--run`, `--case` and keys each choose what is exported", hint="give one of them")
     if options.file.is_dir():
         raise UserError(f"`{options.file}` is a folder", hint="name a file: runs.tar.zst")
     names = list(store.entries())
-    chosen = sorted(_chosen(places, store, names, options)) if any(asked) else names
+    chosen = sorted(_chosen(places, store, names, options, keys)) if any(asked) else names
     if not chosen:
         raise UserError("there is nothing to export", hint="`evalkit store ls` lists what the store has")
     size = export_entries(store, chosen, options.file)
     print(f"{_counted(chosen)}: {megabytes(size)}, as {megabytes(options.file.stat().st_size)} in {options.file}")
 
 
-def _chosen(places: Places, store: Store, names: Sequence[Name], options: argparse.Namespace) -> set[Name]:
+def _chosen(places: Places, store: Store, names: Sequence[Name], options: argparse.Namespace,
+            keys: Sequence[str]) -> set[Name]:
     known = {fact.name: fact for fact in facts(store, names, {})}
-    if options.keys:
-        return closure(known, [_key(text, names) for text in options.keys])
+    if keys:
+        return closure(known, [_key(text, names) for text in keys])
     folder = places.results if options.run is None else places.results / options.run
     if not folder.is_dir():
         runs = [path.name for path in places.results.iterdir() if path.is_dir()] if places.results.is_dir() else []

@@ -357,3 +357,14 @@ def test_runs_of_a_colleague_are_not_paid_for_again(judged: tuple[MiniProject, S
     assert (1, asked) == (len(count.read_text().split()), len(gateway.requests))
     assert not (third.root / ".evalkit/store").exists()
     assert [] == project.files_with(SECRET)
+
+
+def test_the_store_is_a_choice(kept: Store, store: Run, tmp_path: Path) -> None:
+    """As for `doit run`, on the command line too; other words that mean nothing are mistakes."""
+    (tmp_path / "elsewhere").mkdir()
+    assert (0, "", f"the store {tmp_path / 'elsewhere'} is empty\n") == store("ls", f"store={tmp_path / 'elsewhere'}")
+    assert (0, "0 entries, none damaged\n", "") == store("verify", f"store={tmp_path / 'elsewhere'}")
+    assert 1 == store("ls", "judge", f"store={kept.root}")[1].count(ANSWER[:12])
+    assert 2 == store("gc", "stor=x")[0]
+    assert "`stor` is not a choice" in store("gc", "stor=x")[2]
+    assert (2, "", "error: `x` is one too many\n  evalkit store gc --help\n") == store("gc", "x")
