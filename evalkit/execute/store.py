@@ -27,7 +27,8 @@ from pathlib import Path
 from attrs import define, field
 
 from evalkit.errors import HarnessError
-from evalkit.execute.folders import abandoned, claimed, remove_tree
+from evalkit.execute.finished import spoken_for
+from evalkit.execute.folders import abandoned, adopted, claimed, lasting_name, remove_tree
 from evalkit.execute.store_claim import claim, remove_left_locks, try_claim
 from evalkit.execute.store_entry import Damaged, EntryManifest, fill, is_key, is_kind, read_manifest, seal
 from evalkit.execute.store_seen import Seen, look
@@ -184,16 +185,17 @@ class Store:
     # ---- writing ----
     @contextmanager
     def making(self, kind: str, key: str, *, durable: bool = True,
-               inputs: Mapping[str, str] | None = None) -> Iterator[Path]:
+               inputs: Mapping[str, str] | None = None, left: str = "") -> Iterator[Path]:
         """An empty folder to fill; it becomes the entry when the `with` ends without an error.
 
         durable: it costs money, or cannot be made again: it is on the disk, whatever happens, when the `with` ends.
         Templates, workspaces and the outcomes of agents that cost nothing are not durable, and are quicker made.
-        inputs: what the key is the digest of, by name, for the manifest.
+        inputs: what the key is the digest of, by name, for the manifest. left: the lasting name of a folder that a
+        killed process was filling: that one is adopted instead of an empty one.
 
         Raises HarnessError where the store cannot be written, or the disk is full inside the `with`.
         """
-        with self.beside(kind) as folder:
+        with self.beside(kind, left) as folder:
             if durable:
                 self._check_room()
             with self._told(numbers=_NO_ROOM):
@@ -237,24 +239,31 @@ class Store:
         self._seen.pop(place, None)
 
     @contextmanager
-    def beside(self, purpose: str) -> Iterator[Path]:
-        """An empty folder on the store's own disk for the time of a `with`. Raises HarnessError."""
+    def beside(self, purpose: str, left: str = "") -> Iterator[Path]:
+        """An empty folder on the store's own disk for the time of a `with`; or one that was left (see `making`).
+
+        Raises HarnessError.
+        """
         making = self.root / "making"
         with ExitStack() as stack:
             with self._told():
                 try:
-                    folder = stack.enter_context(claimed(making, purpose))
+                    folder = stack.enter_context(adopted(making, left) if left else claimed(making, purpose))
                 except FileNotFoundError:
+                    if left:
+                        raise
                     making.mkdir(parents=True, exist_ok=True)
                     folder = stack.enter_context(claimed(making, purpose))
             stack.callback(_remove, folder)
             yield folder
 
     def leftovers(self) -> list[Path]:
-        """What killed processes were making. Raises HarnessError where the store cannot be read."""
+        """What killed processes were making, and nobody can adopt. Raises HarnessError where it cannot be read."""
         making = self.root / "making"
         with self._told("read"):
-            return [folder for folder in (list(making.iterdir()) if making.is_dir() else ()) if abandoned(folder)]
+            finished = spoken_for(self.root)
+            return [folder for folder in (list(making.iterdir()) if making.is_dir() else ())
+                    if abandoned(folder) and lasting_name(folder) not in finished]
 
     def sweep(self) -> None:
         """Remove what killed processes left. Others may be at work meanwhile, also from other projects."""
@@ -273,8 +282,10 @@ class Store:
     def _check_room(self) -> None:
         with self._told():
             found = os.statvfs(self.root)
-            if found.f_bavail * found.f_frsize < _ROOM:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if found.f_bavail * found.f_frsize < _ROOM:
+            raise HarnessError(f"cannot write to the store {self.root}: {os.strerror(errno.ENOSPC)}",
+                               hint=f"is the disk full? {_ROOM // 1024**2} MB must be free before something begins "
+                                    "that costs money")
 
     @contextmanager
     def _told(self, what: str = "write to", *, numbers: frozenset[int] | None = None) -> Iterator[None]:

@@ -161,3 +161,14 @@ def test_what_is_brought_to_the_disk(durable: bool, tmp_path: Path, monkeypatch:
             (folder / "sub/a").touch()
     making = [f"making/{folder.name}{name}" for name in ("", "/entry.json", "/sub", "/sub/a")]
     assert ([*making, "agent/ab"] if durable else []) == [*sorted(synced[:-1]), *synced[-1:]]
+
+
+def test_how_much_room_is_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is some room left, but not enough to begin something that costs money, it is said how much is."""
+    store = Store(tmp_path / "store")
+    little = os.statvfs_result((4096, 4096, 100_000, 1000, 1000, 1000, 1000, 1000, 0, 255))
+    monkeypatch.setattr(os, "statvfs", lambda _: little)
+    with pytest.raises(HarnessError) as told, store.making("agent", "a" * 64, durable=True, inputs={}):
+        pass
+    assert f"cannot write to the store {store.root}: No space left on device" == told.value.message
+    assert "is the disk full? 4 MB must be free before something begins that costs money" == told.value.hint
