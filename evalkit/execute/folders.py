@@ -20,7 +20,7 @@ from uuid import uuid4
 
 from evalkit.execute.marks import alive
 
-__all__ = ["abandoned", "claimed", "remove_half_written", "remove_tree"]
+__all__ = ["abandoned", "adopted", "claimed", "lasting_name", "remove_half_written", "remove_tree"]
 
 _NEW = "new-"
 """How the name of a folder begins that is not locked yet."""
@@ -44,6 +44,35 @@ def claimed(parent: Path, purpose: str) -> Iterator[Path]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.rename(new, folder)  # noqa: PTH104
         yield Path(folder)
+    finally:
+        os.close(descriptor)
+
+
+def lasting_name(folder: Path) -> str:
+    """The part of a claimed folder's name that stays when another process adopts it."""
+    return folder.name.partition("-")[2]
+
+
+@contextmanager
+def adopted(parent: Path, lasting: str) -> Iterator[Path]:
+    """A folder that a killed process left, held by this process for the time of a `with`. It is not removed.
+
+    Raises OSError, FileNotFoundError where there is none of that lasting name without an owner.
+    """
+    left = next((path for path in parent.iterdir() if lasting_name(path) == lasting and abandoned(path)), None)
+    if left is None:
+        raise FileNotFoundError(parent / lasting)
+    folder = parent / f"{os.getpid()}-{lasting}"
+    descriptor = os.open(left, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FileNotFoundError(left) from None  # somebody was quicker
+        except OSError:  # a file system without locks: the process id must do
+            pass
+        left.rename(folder)
+        yield folder
     finally:
         os.close(descriptor)
 

@@ -12,7 +12,8 @@ from attrs import frozen
 
 from evalkit.digest import digest_bytes
 from evalkit.errors import HarnessError
-from evalkit.execute.folders import abandoned, claimed, remove_tree
+from evalkit.execute.finished import spoken_for
+from evalkit.execute.folders import abandoned, adopted, claimed, lasting_name, remove_tree
 from evalkit.execute.marks import end_orphans
 from evalkit.kept import user_cache
 
@@ -81,12 +82,15 @@ class Places:
                                hint=hint) from error
 
     @contextmanager
-    def scratch(self, purpose: str, *, keep: bool = False) -> Iterator[Path]:
-        """A new empty folder for the time of a `with`; kept for the person to look at where `keep` is set."""
+    def scratch(self, purpose: str, *, keep: bool = False, left: str = "") -> Iterator[Path]:
+        """A new empty folder for the time of a `with`; kept for the person to look at where `keep` is set.
+
+        left: the lasting name of a folder that a killed run left: that one is adopted instead.
+        """
         self.make_work()
         with ExitStack() as stack:
             try:
-                folder = stack.enter_context(claimed(self.work, purpose))
+                folder = stack.enter_context(adopted(self.work, left) if left else claimed(self.work, purpose))
             except OSError as error:
                 raise HarnessError(f"cannot write to the work folder {self.work}: {error.strerror or error}",
                                    hint="is the disk full? another folder: EVALKIT_WORK=/some/folder") from error
@@ -94,11 +98,14 @@ class Places:
             yield folder
 
     def sweep(self) -> int:
-        """End and remove what killed processes left behind; returns how many folders. Kept workspaces stay."""
+        """End and remove what killed processes left behind; returns how many folders.
+
+        Kept workspaces stay, and so does what an agent left that finished (see finished.py).
+        """
         end_orphans()
-        removed = 0
+        removed, finished = 0, spoken_for(self.store, self.work)
         for folder in list(self.work.iterdir()) if self.work.is_dir() else ():
-            if abandoned(folder) and not (folder / _KEPT).exists():
+            if abandoned(folder) and lasting_name(folder) not in finished and not (folder / _KEPT).exists():
                 remove_tree(folder)
                 removed += 1
         return removed

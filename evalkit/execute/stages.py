@@ -26,6 +26,7 @@ from evalkit.digest import digest
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.agents import Agent, Job
 from evalkit.execute.attempts import note_on, run_paid
+from evalkit.execute.finished import Finished, noted
 from evalkit.execute.folders import remove_tree
 from evalkit.execute.layers import LIGHT, layered
 from evalkit.execute.outcome import AgentError, AgentRecord, Ending, Usage
@@ -37,7 +38,7 @@ from evalkit.execute.session import Session
 from evalkit.execute.tree import Manifest, listed, pack, unpack
 from evalkit.plan.keys import Inputs, agent_inputs, changes, template_inputs, workspace_inputs
 from evalkit.plan.trials import Trial
-from evalkit.records import BadRecord, read_record, record_bytes, write_record
+from evalkit.records import BadRecord, read_record, record_bytes, structure, unstructure, write_record
 
 __all__ = ["RETRIES", "TRANSCRIPT", "TREE", "agent_record", "is_light", "make_template", "make_workspace", "run_agent"]
 
@@ -46,6 +47,7 @@ TRANSCRIPT = "transcript.jsonl"
 RETRIES = RetryPolicy(retries=2, window=10.0)
 """Of agent runs: an agent has asked its provider for minutes before it fails."""
 _MANIFEST = "tree.json"
+_NO_TREE = Manifest({}, (), 0)
 _SAID = 1_500
 """Characters of a failed command's output that an error shows."""
 
@@ -202,9 +204,14 @@ def run_agent(session: Session, trial: Trial, agent: Agent, *, inputs: Inputs, p
     before the agent starts, so that what was paid for is never thrown away. failed: a folder of its own for what
     failed attempts printed. Raises AgentError where the harness or the provider failed, and BudgetReached where no more
     may be spent.
+
+    What a killed run left of an agent that had finished is kept instead (finished.py): the key's claim should be held.
     """
     if agent.traits.idle and not (trial.dry or session.keep_workspaces or session.redactor.replacements):
         return _keep_untouched(session, trial, agent, inputs)
+    paid = agent.traits.sampled and not trial.dry
+    if paid and (adopted := _adopted(session, trial, inputs)) is not None:
+        return adopted
     retries, errors = Retries(policy, session.say), list[AgentError]()
     while True:
         try:
@@ -227,6 +234,7 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
     workspace = _opened(session, "workspace", inputs["workspace"])
     toolchains = case.setup.toolchains if agent.traits.builds else ()
     with (session.desk("agent", toolchains, keep=session.keep_workspaces) as (folder, env),
+          noted(session.store.root, digest(inputs)) if paid else contextlib.nullcontext(),
           session.store.making("agent", digest(inputs), durable=paid, inputs=inputs) as entry):
         tree = folder / TREE_NAME
         own = session.installed((agent.toolchain,) if agent.toolchain else ())
@@ -254,15 +262,46 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
         seconds = time.monotonic() - began
         if not agent.traits.sampled:  # it costs nothing, and it reads its answer while it works
             _check_unchanged(inputs, agent_inputs(trial, session.contents))
-        remove_tree(folder / "home")  # an agent's own notes may hold what the transcript was cleaned of
-        manifest = pack(tree, entry / TREE, exclude=case.setup.caches, clean=session.redactor.clean)
-        record = _record(trial, agent, inputs, evolve(ending, notes=(*ending.notes, *note_on(before))), manifest,
+        record = _record(trial, agent, inputs, evolve(ending, notes=(*ending.notes, *note_on(before))), _NO_TREE,
                          seconds=round(seconds, 3), prewarm_seconds=round(prewarmed, 3),
                          versions={name: version for item in (*installed, *own)
                                    for name, version in item.versions.items()},
                          failed=tuple(error.usage for error in before))
-        write_record(entry / "agent.json", record, sync=False)
+        if paid:
+            Finished.of(record.key, folder, entry, session.redactor, unstructure(record)).write(session.store.root)
+        return _keep_run(session, case, folder, entry, record)
+
+
+def _keep_run(session: Session, case: Case, folder: Path, entry: Path, record: AgentRecord) -> AgentRecord:
+    """Fill the entry of an agent run that ended. record: without its tree, which is in the scratch folder."""
+    remove_tree(folder / "home")  # an agent's own notes may hold what the transcript was cleaned of
+    manifest = pack(folder / TREE_NAME, entry / TREE, exclude=case.setup.caches, clean=session.redactor.clean)
+    record = evolve(record, tree=manifest, tree_digest=digest(manifest.files))
+    write_record(entry / "agent.json", record, sync=False)
     return record
+
+
+def _adopted(session: Session, trial: Trial, inputs: Inputs) -> AgentRecord | None:
+    """Keep what a killed run left of this agent run, if its agent had finished. Returns None where it has to run."""
+    key, store, keep = digest(inputs), session.store, session.keep_workspaces
+    left = Finished.left(store.root, key, session.places.work, session.redactor)
+    if left is None:
+        return None
+    try:
+        record = structure(left.record, AgentRecord)
+    except Exception:  # noqa: BLE001 - cattrs raises groups of many kinds: all mean that the note does not fit
+        return None
+    if (record.key, record.inputs) != (key, inputs):
+        return None
+    with (session.places.scratch("agent", keep=keep, left=left.desk) as folder, noted(store.root, key),
+          store.making("agent", key, inputs=inputs, left=left.making) as entry):
+        session.say("the agent had finished when an earlier run was killed: its work is kept")
+        if keep:
+            session.say(f"workspace kept: {folder / TREE_NAME}")
+        for path in entry.iterdir():
+            if path.name not in left.files:  # what the killed run began to make of it
+                path.unlink()
+        return _keep_run(session, trial.case, folder, entry, record)
 
 
 def _record(trial: Trial, agent: Agent, inputs: Inputs, ending: Ending, tree: Manifest, **more: Any) -> AgentRecord:

@@ -32,7 +32,7 @@ LARGEST_MANIFEST = 16 * 1024 * 1024
 """Bytes."""
 _KIND = re.compile(r"[a-z][a-z0-9-]{0,30}")
 _KEY = re.compile(r"[0-9a-f]{64}")
-_OWN = frozenset({"making", "locks", "damaged"})
+_OWN = frozenset({"making", "locks", "damaged", "finished"})
 """Folders of the store that hold no entries."""
 _CHUNK = 1 << 16
 
