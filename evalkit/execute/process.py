@@ -245,25 +245,27 @@ def _cannot_start(name: str, cwd: Path, error: Exception) -> HarnessError:
                         (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE) else "")
 
 
-_stopping = threading.Event()
+_stop = False
+"""A plain name and no threading.Event: a second Ctrl-C, while one is set, could leave its lock taken for ever."""
 _ended: set[str] = set()
 """The marks of what `end_all` has ended, or was about to."""
 
 
 def stopping() -> bool:
     """Whether `end_all` was called: whoever waits, in whatever thread, gives up, and starts nothing new."""
-    return _stopping.is_set()
+    return _stop
 
 
 def check_going_on() -> None:
     """Raise HarnessError where all is being stopped."""
-    if _stopping.is_set():
+    if _stop:
         raise HarnessError("evalkit is being stopped")
 
 
 def begin() -> None:
     """Children may be started (again): a new run begins."""
-    _stopping.clear()
+    global _stop
+    _stop = False
     _ended.clear()
 
 
@@ -272,7 +274,8 @@ def end_all() -> None:
 
     A `run` or `stream` that another thread still waits in raises HarnessError: its child did not end by itself.
     """
-    _stopping.set()
+    global _stop
+    _stop = True
     with _lock:
         _ended.update(_running)  # first: a second Ctrl-C may come in the midst of this, and then this is called again
         running = dict(_running)

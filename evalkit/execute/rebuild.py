@@ -23,6 +23,7 @@ from typing import Any
 from attrs import define, field
 
 from evalkit.analysis.globs import BadGlob, matching
+from evalkit.errors import HarnessError
 from evalkit.execute.rebuilt import PATTERN, Entry, Rebuilt, is_below
 from evalkit.execute.shell_writes import Named, shell_writes
 from evalkit.execute.transcript import Ended, Folder, Gap, SubAgent, ToolCall, ToolResult, read_events
@@ -51,10 +52,12 @@ def rebuild(base: Mapping[str, Entry], transcript: Path, *, caches: Iterable[str
     """Lay a transcript's calls over a tree.
 
     caches: what no final tree holds. harmless: how the case's own commands begin, which write nothing of interest.
-    Raises HarnessError where the transcript cannot be read.
+    Raises HarnessError where the transcript cannot be read, or tells of nothing that an agent did: a damaged one is no
+    fail of the agent's.
     """
-    work = _Work(dict(base), harmless)
+    work, told = _Work(dict(base), harmless), False
     for event in read_events(transcript):
+        told = told or isinstance(event, ToolCall | ToolResult | Gap | Ended)
         match event:
             case Folder():
                 work.folder(event.path)
@@ -68,6 +71,8 @@ def rebuild(base: Mapping[str, Entry], transcript: Path, *, caches: Iterable[str
                 work.ended = event.how
             case ToolCall():
                 pass  # its result decides
+    if not told:
+        raise HarnessError("its transcript tells of no call and of no end", hint="is it damaged, or cut off?")
     return work.rebuilt(tuple(caches))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from evalkit.errors import HarnessError
 from evalkit.execute.rebuild import rebuild
 from evalkit.execute.rebuilt import Entry, Rebuilt, base_tree
 from evalkit.execute.tree import pack, unpack
@@ -203,3 +204,12 @@ def test_a_rebuilt_tree_is_like_a_packed_one(tmp_path: Path) -> None:
     assert again.files == tree.manifest.files
     unpack(tmp_path / "again.tar.zst", tmp_path / "unpacked")
     assert "false\n" == (tmp_path / "unpacked/lnk").read_text()
+
+
+@pytest.mark.parametrize("data", [b"", b"total garbage\n", b"\x00\xff\xfe" * 3000, b'garbage\n{"x\n[1,2]\nnull\n',
+                                  b'{"type":"system","subtype":"init","cwd":"/w"}\n'])
+def test_a_transcript_that_tells_nothing_is_an_error(tmp_path: Path, data: bytes) -> None:
+    """An agent that did nothing says so; of a damaged transcript nobody knows what the agent did."""
+    (tmp_path / "transcript.jsonl").write_bytes(data)
+    with pytest.raises(HarnessError, match="its transcript tells of no call and of no end"):
+        rebuild({}, tmp_path / "transcript.jsonl")
