@@ -22,6 +22,8 @@ __all__ = ["SAID", "begin", "catch", "ending", "ignore", "release"]
 SAID = "interrupted: what finished is kept, the next run takes up from there"
 _AT_ONCE = 0.3
 """Seconds in which several count as one."""
+_LATER = 0.005
+"""Seconds after which an interrupt comes again that came where no exception gets through."""
 _ALL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
@@ -65,7 +67,17 @@ def _interrupt(signum: int, frame: FrameType | None) -> None:
     if not _State.begun:
         print("\ninterrupted", file=sys.stderr, flush=True)
         os._exit(130)
+    if frame is not None and _swallows(frame):  # it would be told as an "exception ignored", and be lost
+        signal.signal(signal.SIGALRM, _interrupt)
+        signal.setitimer(signal.ITIMER_REAL, _LATER)
+        return
     now = time.monotonic()
     if not _State.ending and now >= _State.last + _AT_ONCE:
         _State.last = now
         raise KeyboardInterrupt
+
+
+def _swallows(frame: FrameType) -> bool:
+    """Whether Python drops what is raised here: it called this itself, when an object or a module's lock went away."""
+    code = frame.f_code
+    return code.co_name == "__del__" or (code.co_name == "cb" and code.co_filename.startswith("<frozen importlib"))

@@ -205,7 +205,6 @@ def tree(name: str) -> Callable[[MiniProject], None]:
     (none, f"judge:{ORACLE}:tone", set()),
     (none, "agent:*/greeting/*", set()),
     (none, f"result:{ORACLE}", set()),
-    (none, "report:latest", {"report"}),
     (none, "report:latest", set()),
 ])
 def test_inner_tasks_by_name(own: MiniProject, change: Callable[[MiniProject], None], name: str, ran: set[str]) -> None:
