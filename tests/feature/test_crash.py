@@ -6,8 +6,8 @@ removes one, opens one to write it, or hands a statement to its database (`_KILL
 one). After each kill is noted what the store has. In the end:
 
 * no task ran again whose end was told, for then it is recorded;
-* whose agent run was in the store when the kill came was never started again, and what was in flight once per kill;
-  the same for judges' answers;
+* whose agent run was in the store when the kill came, or noted as finished, was never started again, and what was in
+  flight once per kill; of judges' answers, what was in the store;
 * every record and every entry of the store is whole, and nothing half-written lies about;
 * the table and all results are those of a run that nobody disturbed.
 """
@@ -61,6 +61,18 @@ sys.addaudithook(hook)
 if "COUNT_STEPS_IN" in os.environ:
     import atexit
     atexit.register(lambda: open(os.environ["COUNT_STEPS_IN"], "w").write(str(next(steps))))
+'''
+
+_AT_PACKING = '''\
+import os, signal, sys
+
+def hook(event, args):
+    """Opening the archive of an agent's tree."""
+    if (event == "open" and str(args[0]).endswith("tree.tar.zst") and "-agent-" in str(args[0])
+            and args[2] & os.O_WRONLY):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(hook)
 '''
 
 
@@ -146,7 +158,7 @@ class Killed:
 
     def _note(self, before: Counter[str]) -> None:
         """Note whose agents were in flight, and that no others were started than those whose runs were not kept."""
-        kept = self.made.kept()
+        kept = self.made.kept() | self.made.finished()
         for unit, times in (self.made.agent.starts - before).items():
             assert 1 == times, f"the agent of {unit} was started {times} times by one run"
             if self.whole.keys[unit] not in kept:
@@ -177,7 +189,7 @@ class Killed:
         state = made.project.root / ".evalkit"
         # (An empty folder that nobody came to claim is left alone for a minute.)
         assert [] == [path.name for path in (state / "store/making").iterdir() if not path.name.startswith("new-")]
-        assert [] == [*(state / "store").glob("damaged/*")]
+        assert [] == [*(state / "store").glob("damaged/*"), *(state / "store").glob("finished/*")]
         assert {} == made.project.doit("run", "suite:mini").ran
 
 
@@ -199,6 +211,27 @@ def crash(folder: Path, whole: Undisturbed, killer: Path, *, kills: int, seed: i
 def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, undisturbed: Undisturbed, killer: Path) -> None:
     """Four kills."""
     assert crash(tmp_path, undisturbed, killer, kills=4, seed=4) >= 3
+
+
+def test_a_kill_while_trees_are_packed(tmp_path: Path) -> None:
+    """Right after the first agent's note is written: what was noted is kept, and started once."""
+    (tmp_path / "killer").mkdir()
+    (tmp_path / "killer/sitecustomize.py").write_text(_AT_PACKING)
+    with units(tmp_path / "units", 4, judged=False) as made:
+        with made.project.start("run", "suite:mini", PYTHONPATH=on_path(tmp_path / "killer")) as run:
+            run.communicate()
+        assert -9 == run.returncode
+        finished = made.finished()
+        assert finished
+        while is_at_work(made.agent):
+            time.sleep(0.01)
+        before = made.agent.starts
+        done = made.project.doit("run", "suite:mini")
+        assert 0 == done.status, done.err
+        assert "the agent had finished when an earlier run was killed: its work is kept" in done.err
+        again = made.agent.starts - before
+        assert set() == finished & {key for unit, key in made.keys().items() if unit in again}
+        assert set() == made.finished()
 
 
 @pytest.mark.slow
@@ -232,7 +265,7 @@ def test_a_run_that_is_killed_at_one_step_after_the_other(tmp_path: Path, killer
                 run.communicate()
             while is_at_work(made.agent):
                 time.sleep(0.01)
-            started, kept = made.agent.starts["unit-01"] - before, key in made.kept()
+            started, kept = made.agent.starts["unit-01"] - before, key in made.kept() | made.finished()
             done = project.doit("run", "suite:mini")
             assert 0 == done.status, (step, done.err)
             assert started + (not kept) == made.agent.starts["unit-01"] - before, step

@@ -64,6 +64,10 @@ class Units:
         """The keys of what is in the store."""
         return {key for of_kind, key in self.store.entries() if of_kind == kind}
 
+    def finished(self) -> set[str]:
+        """The keys of agent runs that ended and are not in the store yet."""
+        return {path.stem for path in (self.store.root / "finished").glob("*.json")}
+
     def keys(self, judge: str = "") -> dict[str, str]:
         """The agent run's key of every unit that has a result; or that of a judge's answer."""
         results = [json.loads(path.read_bytes()) for path in self.project.path("results").rglob("result.json")]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from evalkit.execute import stages
+from evalkit.execute import stages, tree
 from evalkit.execute.agents import Job
 from evalkit.execute.outcome import AgentRecord
 from evalkit.execute.places import Places
@@ -43,7 +43,7 @@ def killed(folder: Path, environ: dict[str, str] | None = None) -> Path:
     child = os.fork()
     if not child:
         try:
-            plain = stages.pack
+            plain = tree.pack
 
             def pack(root: Path, archive: Path, **options: Any) -> Any:
                 if (root / "answer").exists():
@@ -51,7 +51,7 @@ def killed(folder: Path, environ: dict[str, str] | None = None) -> Path:
                     os._exit(9)
                 return plain(root, archive, **options)
 
-            stages.pack = pack
+            vars(stages)["pack"] = pack
             play(session(folder, environ=environ), Fake(write))
         finally:
             os._exit(1)
