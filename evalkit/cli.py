@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from evalkit import __version__
-from evalkit.diagnostics.show import show_error
 from evalkit.diagnostics.streams import OutputLost, drop_output, settle_streams
 from evalkit.errors import EvalkitError, Exit, HarnessError, UserError
 
@@ -45,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         finally:
             sys.stdout.flush()
     except EvalkitError as error:
-        show_error(error)
+        _show(error)
         return int(error.exit_status)
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
@@ -53,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         drop_output()
         if error.unread:
             return Exit.OK
-        show_error(HarnessError(f"the output cannot be written: {error.strerror}"))
+        _show(HarnessError(f"the output cannot be written: {error.strerror}"))
         return Exit.HARNESS
 
 
@@ -70,6 +69,12 @@ def _call(arguments: Sequence[str]) -> int:
         if _is_here():
             raise
         raise UserError("the current folder is not there any more", hint="change to one that is: cd ..") from None
+
+
+def _show(error: EvalkitError) -> None:
+    from evalkit.diagnostics.show import show_error  # it imports what draws
+
+    show_error(error)
 
 
 def _is_here() -> bool:
