@@ -25,7 +25,7 @@ from typing import Any
 from attrs import frozen
 
 from evalkit.errors import HarnessError
-from evalkit.execute.folders import abandoned, lasting_name
+from evalkit.execute.folders import abandoned, lasting_name, remove_half_written
 from evalkit.execute.secrets import Redactor
 from evalkit.records import BadRecord, read_json, write_json
 
@@ -108,6 +108,7 @@ def spoken_for(store: Path, work: Path | None = None) -> set[str]:
     age.
     """
     names: set[str] = set()
+    remove_half_written(store / "finished")
     for place in list(folder.iterdir()) if (folder := store / "finished").is_dir() else ():
         note = _read(place)
         if note is not None and _place(store, note.key) == place and not _is_stale(note, place, store, work):

@@ -20,6 +20,7 @@ from evalkit.execute.tree import read_files
 from evalkit.records import read_json, write_json
 
 from .make import session, trial
+from .test_places import dead_pid
 from .test_stages import Fake, play
 
 OLD = 40 * 86_400
@@ -169,7 +170,8 @@ def test_an_owner_that_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_sweeps_of_others(tmp_path: Path) -> None:
     """Another project that shares the store leaves it alone; its own sweep removes what was kept meanwhile."""
-    killed(tmp_path)
+    note = killed(tmp_path)
+    note.with_name(f".{note.name}.{dead_pid()}-1.tmp").write_text("half")
     mine = session(tmp_path)
     theirs = Places(tmp_path / "b", tmp_path / "cache", tmp_path / "work/b", mine.places.store)
     theirs.sweep()
