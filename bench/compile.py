@@ -9,7 +9,8 @@ Each measure is a fresh process, timed from its first own line to the compiled p
 * cold (no compile cache): at least as many files a second as PyYAML's pure loader,
 * warm (a second time, nothing changed; the units of all cases): at least ten times as many as cold,
 * one edit (the text of one case file; its units): at least ten times as many as cold,
-* less than 200 MB at the peak of each.
+* less than 200 MB at the peak of each,
+* `evalkit check`: the rules that look for what is doubtful take less CPU than all the rest of it.
 
 Two more are told for comparison: reading the index alone, and that with one case's units.
 """
@@ -24,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 STARTED = time.perf_counter()
@@ -206,6 +208,8 @@ def measure(what: str, root: Path) -> dict[str, float]:
         from evalkit.analysis import load_project
 
         count = sum(len(case.checks) > 0 for case in load_project(root).cases.values())  # each case is looked at
+    elif what == "check":
+        return measure_check(root)
     else:
         import yaml
 
@@ -213,6 +217,29 @@ def measure(what: str, root: Path) -> dict[str, float]:
         loaded = [yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, loader))
                   for path in sorted((root / "yaml").glob("*.yaml"))]
         count = len(loaded)
+    return figures(count)
+
+
+def measure_check(root: Path) -> dict[str, float]:
+    """As `measure`, of the library below `evalkit check`; `rules` is the share of the CPU that the rules took."""
+    from evalkit.authoring import check
+    from evalkit.lint import Finding, Subject, lint
+
+    spent = []
+
+    def timed(subject: Subject) -> Sequence[Finding]:
+        started = time.process_time()
+        found = lint(subject)
+        spent.append(time.process_time() - started)
+        return found
+
+    check.lint = timed  # type: ignore[assignment]
+    checked = check.check_project(root, "cases")
+    found = figures(len(checked.files))
+    return {**found, "rules": 1000 * spent[0] / found["cpu_ms"]}
+
+
+def figures(count: int) -> dict[str, float]:
     seconds, cpu = time.perf_counter() - STARTED, time.process_time() - STARTED_CPU
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {"files": count, "seconds": seconds, "cpu_ms": 1000 * cpu,
@@ -224,7 +251,7 @@ def run(root: Path, repeat: int) -> dict[str, dict[str, float]]:
     best: dict[str, dict[str, float]] = {}
     for _ in range(repeat):
         for name, what in (("cold", "all"), ("warm", "all"), ("index", "index"), ("one", "one"), ("edit", "one"),
-                           ("yaml-pure", "yaml-pure"), ("yaml-c", "yaml-c")):
+                           ("check", "check"), ("yaml-pure", "yaml-pure"), ("yaml-c", "yaml-c")):
             if name == "cold":
                 shutil.rmtree(root / ".evalkit", ignore_errors=True)
             if name == "edit":
@@ -249,18 +276,19 @@ def edit(root: Path) -> None:
 
 # ---- what is said ----
 ROWS = {"cold": "evalkit, cold", "warm": "evalkit, warm", "index": "  the index alone", "one": "  one case's units",
-        "edit": "evalkit, one edit", "yaml-pure": "PyYAML, pure loader", "yaml-c": "PyYAML, C loader"}
+        "edit": "evalkit, one edit",
+        "check": "evalkit check", "yaml-pure": "PyYAML, pure loader", "yaml-c": "PyYAML, C loader"}
 
 
 def report(best: dict[str, dict[str, float]], to: Path | None) -> int:
     """Print the table and the targets; 1 where one does not hold."""
-    speed = {name: figures["files"] / figures["seconds"] for name, figures in best.items()}
+    speed = {name: row["files"] / row["seconds"] for name, row in best.items()}
     print(f"{'':<22}{'files':>7}{'seconds':>10}{'CPU ms':>9}{'files/s':>10}{'x pure':>9}{'x C':>8}{'peak MB':>10}")
     for name, title in ROWS.items():
-        figures = best[name]
-        print(f"{title:<22}{figures['files']:>7.0f}{figures['seconds']:>10.3f}{figures['cpu_ms']:>9.0f}"
+        row = best[name]
+        print(f"{title:<22}{row['files']:>7.0f}{row['seconds']:>10.3f}{row['cpu_ms']:>9.0f}"
               f"{speed[name]:>10.0f}{speed[name] / speed['yaml-pure']:>9.2f}"
-              f"{speed[name] / speed['yaml-c']:>8.2f}{figures['mb']:>10.0f}")
+              f"{speed[name] / speed['yaml-c']:>8.2f}{row['mb']:>10.0f}")
     peak = max(best[name]["mb"] for name in ("cold", "warm", "edit"))
     targets = {
         "cold is no slower than PyYAML's pure loader": speed["cold"] >= speed["yaml-pure"],
@@ -269,6 +297,8 @@ def report(best: dict[str, dict[str, float]], to: Path | None) -> int:
         f"one edit is {WARM_TIMES} times as fast as cold (it is {speed['edit'] / speed['cold']:.1f} times)":
             speed["edit"] >= WARM_TIMES * speed["cold"],
         f"less than {MOST_MB} MB (it is {peak:.0f})": peak < MOST_MB,
+        f"the rules of `evalkit check` take less than the rest of it (they take {best['check']['rules']:.0%})":
+            best["check"]["rules"] < 0.5,
     }
     print()
     for title, holds in targets.items():

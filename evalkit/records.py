@@ -117,13 +117,23 @@ def record_bytes(record: object) -> bytes:
     return _text({"schema": SCHEMA, **unstructure(record)})
 
 
-def read_record(path: Path, kind: type[T]) -> T:
-    """Read what `write_record` wrote. Raises FileNotFoundError, `BadRecord` or HarnessError."""
-    data = read_json(path)
+def read_plain(path: Path) -> dict[str, Any]:
+    """What `write_record` wrote, as plain data. Raises as `read_record` does."""
+    return of_schema(path, read_json(path))
+
+
+def of_schema(path: Path, data: Any) -> dict[str, Any]:
+    """The data of a record's file, if this evalkit reads its schema. Raises `BadRecord` where it does not."""
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         found = data.get("schema") if isinstance(data, dict) else type(data).__name__
         raise BadRecord(f"{path} has schema {found}, this evalkit reads {SCHEMA}",
                         hint="use the evalkit that wrote it, or delete it to have it made again")
+    return data
+
+
+def read_record(path: Path, kind: type[T]) -> T:
+    """Read what `write_record` wrote. Raises FileNotFoundError, `BadRecord` or HarnessError."""
+    data = read_plain(path)
     try:
         return structure(data, kind)
     except Exception as error:  # cattrs raises groups of many kinds: all mean that the data does not fit

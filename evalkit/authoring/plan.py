@@ -14,7 +14,7 @@ from attrs import asdict, frozen
 
 from evalkit.authoring.columns import count, one_line
 from evalkit.authoring.project import find_root
-from evalkit.authoring.why import notes, split
+from evalkit.authoring.why import notes
 from evalkit.dag.announce import duration
 from evalkit.dag.engine import pools_of
 from evalkit.dag.expect import Earlier, Sum, bound, total
@@ -22,6 +22,7 @@ from evalkit.dag.look import Look, look_at
 from evalkit.dag.why import Why
 from evalkit.errors import Exit
 from evalkit.execute.budget import dollars
+from evalkit.plan.choices import split_words
 
 __all__ = ["ABOUT", "arguments", "main"]
 
@@ -49,7 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Print what would run. Raises `UserError` for names and choices that there are not."""
-    names, choices = split(options.words)
+    names, choices = split_words(options.words)
     with look_at(find_root(), os.environ, choices, names or ["all"]) as look:
         price = _price(look)
         if options.json:

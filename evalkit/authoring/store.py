@@ -21,7 +21,7 @@ from evalkit.errors import Exit, UserError
 from evalkit.execute.places import Places
 from evalkit.execute.store import Store
 from evalkit.execute.store_archive import Name, export_entries, import_entries
-from evalkit.plan.choices import read_choices
+from evalkit.plan.choices import read_choices, split_words
 
 __all__ = ["ABOUT", "arguments", "main"]
 
@@ -86,8 +86,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Do what is asked for. 0: done; 3: `verify` found damaged entries."""
     root = find_root()
-    names = [word for word in options.words if "=" not in word]
-    choices = dict(word.split("=", 1) for word in options.words if "=" in word)
+    names, choices = split_words(options.words)
     if len(names) > {"ls": 1, "export": len(names)}.get(options.action, 0):
         raise UserError(f"`{names[-1]}` is one too many", hint=f"evalkit store {options.action} --help")
     places = Places.of(root, os.environ, read_choices(choices, os.environ, root).store)

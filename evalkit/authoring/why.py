@@ -17,8 +17,9 @@ from evalkit.dag.look import Look, look_at
 from evalkit.dag.why import Why
 from evalkit.errors import Exit
 from evalkit.execute.budget import dollars
+from evalkit.plan.choices import split_words
 
-__all__ = ["ABOUT", "arguments", "main", "notes", "split"]
+__all__ = ["ABOUT", "arguments", "main", "notes"]
 
 ABOUT = "why a task would run, or not: which input changed"
 _EPILOG = """\
@@ -45,19 +46,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Print why tasks would run. Raises `UserError` for names and choices that there are not."""
-    names, choices = split(options.words)
+    names, choices = split_words(options.words)
     with look_at(find_root(), os.environ, choices, names or ["all"]) as look:
         if options.json:
             sys.stdout.write(orjson.dumps(_data(look), option=orjson.OPT_INDENT_2).decode() + "\n")
         else:
             print("\n".join(_page(look, every=options.all)))
     return Exit.OK
-
-
-def split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Names of tasks, and choices: `name=value`, as doit takes them."""
-    names = [word for word in words if "=" not in word]
-    return names, dict(word.split("=", 1) for word in words if "=" in word)
 
 
 # ---- for people ----

@@ -192,8 +192,7 @@ def _regrade(look: Invocation, run: str) -> int:
     from evalkit.execute.process import begin
     from evalkit.report.changes import print_changes
 
-    plan, choices, began = look.plan, look.choices, time.monotonic()
-    said = began
+    plan, choices, said = look.plan, look.choices, time.monotonic()
 
     def done(trials: int) -> None:
         """A sign of life, at times that a person would begin to wonder."""

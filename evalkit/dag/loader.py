@@ -21,7 +21,7 @@ from doit.task import Task
 from evalkit.dag import interrupts
 from evalkit.dag.invocation import Invocation
 from evalkit.dag.lock import alone
-from evalkit.dag.selection import expand
+from evalkit.dag.selection import expand, names_a_case
 from evalkit.diagnostics.streams import settle_streams
 from evalkit.errors import EvalkitError, UserError
 
@@ -86,7 +86,7 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
     def _for_run(self, cmd: Any, look: Invocation, names: list[str], own: list[Task],
                  own_names: Sequence[str]) -> list[Task]:
         """The tasks of what is not settled. `names` becomes the selection among them."""
-        outer = [name for name in names if name in own_names or _names_a_case(name)]
+        outer = [name for name in names if name in own_names or names_a_case(name)]
         inner = [name for name in names if name not in outer]
         flat = look.flat(expand(outer, [*look.top(), *own_names]))
         cases = [name for name in flat if name not in own_names]
@@ -131,17 +131,11 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
 
     def _check_names(self, look: Invocation, names: Sequence[str], own_names: Sequence[str]) -> None:
         """A mistyped case is told before anything else that may be wrong with running it. Raises UserError."""
-        expand([name for name in names if "*" not in name and _names_a_case(name)], [*look.top(), *own_names])
+        expand([name for name in names if "*" not in name and names_a_case(name)], [*look.top(), *own_names])
 
 
 def _has_creators(namespace: Mapping[str, Any]) -> bool:
     return any(name.startswith("task_") or hasattr(value, "create_doit_tasks") for name, value in namespace.items())
-
-
-def _names_a_case(name: str) -> bool:
-    """Whether a name is that of a case or a suite, or tries to be: inner tasks have another kind before the colon."""
-    kind, colon, _ = name.partition(":")
-    return (not colon and "/" not in name) or kind in ("case", "suite")
 
 
 def _run_to_regrade(names: Sequence[str], choices: Mapping[str, str]) -> str:

@@ -21,7 +21,7 @@ from evalkit.analysis.model import Case
 from evalkit.dag.invocation import Invocation
 from evalkit.dag.labels import read_name
 from evalkit.dag.plan import Plan
-from evalkit.dag.selection import expand
+from evalkit.dag.selection import expand, names_a_case
 from evalkit.dag.state import StateDB
 from evalkit.dag.tasks import name_of
 from evalkit.dag.why import Outlook, Why
@@ -94,8 +94,8 @@ def look_at(root: Path, environ: Mapping[str, str], command_line: Mapping[str, s
                         hint="why a check would be graded again in a run: `evalkit why case:NAME`")
     invocation = Invocation(root, environ, command_line)
     asked = [_whole(name, invocation) for name in names]
-    cases = expand([name for name in asked if _names_a_case(name)], invocation.top())
-    inner = [name for name in asked if not _names_a_case(name)]
+    cases = expand([name for name in asked if names_a_case(name)], invocation.top())
+    inner = [name for name in asked if not names_a_case(name)]
     flat = invocation.flat(cases)
     plan = invocation.plan
     plan.build(invocation.meant([*flat, *inner]), named={name.removeprefix("case:") for name in cases},
@@ -120,10 +120,6 @@ def _state(path: Path) -> Dependency:
         return Dependency(StateDB, str(path) if path.exists() else _NO_STATE)
     except DatabaseException as error:
         raise HarnessError(str(error)) from error
-
-
-def _names_a_case(name: str) -> bool:
-    return (":" not in name and "/" not in name) or name.startswith(("case:", "suite:"))
 
 
 def _whole(name: str, invocation: Invocation) -> str:

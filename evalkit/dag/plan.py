@@ -172,8 +172,8 @@ class Plan:
         is selected, so a track that none of them has is a mistake.
         """
         built = []
-        names = self.project.units if meant is None else [name for name in self.project.units if name in set(meant)]
-        cases = {name: self.project.units[name] for name in names}
+        wanted = None if meant is None else set(meant)
+        cases = {name: self.project.units[name] for name in self.project.units if wanted is None or name in wanted}
         if asked is not None and whole:
             self._check_names(cases.values())
         for name, units in cases.items():
@@ -192,12 +192,9 @@ class Plan:
         self._add_suites(built)
 
     def _add_suites(self, built: Collection[str]) -> None:
-        suites = self.project.suites
-        self.graph.add_suites({name: (suite.about, [case for case in built if self._suite_of(case) == name])
-                               for name, suite in suites.items()})
-
-    def _suite_of(self, case: str) -> str:
-        return self.project.units[case][0].suite.name
+        heads, there = self.project.index.suites.values(), set(built)
+        self.graph.add_suites({head.name: (head.about, [case for case in head.cases if case in there])
+                               for head in heads})
 
     def add_report(self) -> None:
         """The task that sums up the run from all results there are. (A run does that itself, with what it knows.)"""

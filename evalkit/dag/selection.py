@@ -7,7 +7,13 @@ from fnmatch import fnmatchcase
 
 from evalkit.errors import UserError
 
-__all__ = ["cases_meant", "expand"]
+__all__ = ["cases_meant", "expand", "names_a_case"]
+
+
+def names_a_case(name: str) -> bool:
+    """Whether a name is that of a case or a suite, or tries to be: inner tasks have another kind before the colon."""
+    kind, colon, _ = name.partition(":")
+    return (not colon and "/" not in name) or kind in ("case", "suite")
 
 
 def expand(asked: Sequence[str], known: Iterable[str], targets: Iterable[str] = ()) -> list[str]:

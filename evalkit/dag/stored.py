@@ -31,7 +31,7 @@ from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.stored_tree import ArchivedTree, RebuiltTree
 from evalkit.plan.keys import Contents, template_inputs, workspace_inputs
 from evalkit.plan.trials import Subject
-from evalkit.records import SCHEMA, structure
+from evalkit.records import of_schema, structure
 from evalkit.report.regraded import REGRADED, TreeSource
 
 __all__ = ["Found", "StoredTrial", "Trees", "stored_trials"]
@@ -125,9 +125,7 @@ def _record(path: Path) -> tuple[dict[str, Any], bytes]:
         record = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise HarnessError(f"{path} is damaged: {error}") from error
-    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
-        raise HarnessError(f"{path} is damaged, or another evalkit's: this one reads schema {SCHEMA}")
-    return record, data
+    return of_schema(path, record), data
 
 
 # ---- final trees ----

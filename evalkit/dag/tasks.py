@@ -152,6 +152,7 @@ class Graph:
                 return TaskError("a bug in evalkit", report=False)
 
         guarded.__signature__ = _NO_ARGUMENTS  # type: ignore[attr-defined] # doit asks for it before each run
+
         def place() -> str | None:
             try:
                 return pool() if pool else None

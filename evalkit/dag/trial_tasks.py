@@ -11,7 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import orjson
 from attrs import evolve
 
 from evalkit import __version__
@@ -28,7 +27,7 @@ from evalkit.grade.grader import grade_check, grader_version
 from evalkit.grade.verdict import Grade
 from evalkit.plan.keys import Inputs, agent_inputs, grade_inputs, judge_inputs, workspace_inputs
 from evalkit.plan.trials import Trial
-from evalkit.records import SCHEMA, read_record, write_bytes, write_record
+from evalkit.records import read_plain, read_record, write_bytes, write_record
 from evalkit.report.result import TrialResult, build_result
 from evalkit.report.row import Row, row_of
 
@@ -283,10 +282,10 @@ class TrialTasks:
 def _sound(place: Path) -> bool:
     """Whether a record of ours is there whole: a damaged one is made again by its task."""
     try:
-        data = orjson.loads(place.read_bytes())
-    except (OSError, orjson.JSONDecodeError):
+        read_plain(place)
+    except (FileNotFoundError, HarnessError):
         return False
-    return isinstance(data, dict) and data.get("schema") == SCHEMA
+    return True
 
 
 def _same_size(source: Path, target: Path) -> bool:

@@ -27,7 +27,7 @@ from evalkit.errors import HarnessError
 from evalkit.execute.rebuilt import PATTERN, Entry, Rebuilt, is_below
 from evalkit.execute.shell_writes import Named, shell_writes
 from evalkit.execute.transcript import Ended, Folder, Gap, SubAgent, ToolCall, ToolResult, read_events
-from evalkit.execute.tree import MAX_BYTES, MAX_ENTRIES, MAX_FILE, MAX_NAME, Manifest
+from evalkit.execute.tree import MAX_BYTES, MAX_ENTRIES, MAX_FILE, MAX_NAME, Manifest, followed
 
 __all__ = ["rebuild"]
 
@@ -40,7 +40,6 @@ _READS = frozenset({
 """Tools that leave the workspace as it is."""
 _WRITES = frozenset({"Write", "Edit", "MultiEdit"})
 _HALF = re.compile("[\ud800-\udfff]")
-_HOPS = 40
 _NOTES = 20
 _FOLDERS = 20
 """Folders in which an agent's shell may stand, as far as a transcript tells."""
@@ -150,28 +149,11 @@ class _Work:
 
     def _followed(self, place: str) -> str | None:
         """A path with its links followed; None where one leads out."""
-        done: list[str] = []
-        waiting = place.split("/")[::-1]
-        hops = 0
-        while waiting:
-            part = waiting.pop()
-            if part in ("", "."):
-                continue
-            if part == "..":
-                if not done:
-                    return None
-                done.pop()
-                continue
-            done.append(part)
-            entry = self.entries.get("/".join(done))
-            if entry is not None and entry.kind == b"link":
-                hops += 1
-                target = entry.data.decode("utf-8", "surrogateescape")
-                if hops > _HOPS or target.startswith("/"):
-                    return None
-                done.pop()
-                waiting += target.split("/")[::-1]
-        return "/".join(done)
+        return followed(place, self._target)
+
+    def _target(self, place: str) -> str | None:
+        entry = self.entries.get(place)
+        return entry.data.decode("utf-8", "surrogateescape") if entry is not None and entry.kind == b"link" else None
 
     # ---- calls ----
     def result(self, result: ToolResult) -> None:

@@ -5,7 +5,7 @@ Packing takes regular files, folders and links that stay inside; all else is lef
 harmless by construction, and graders need no checks of their own.
 
 The tree is walked by descriptors, folder by folder, so that no link put in a folder's place leads the walk away. Links
-come last, in the archive and when it is unpacked: no file is ever written through one. `_inside` tells where a link
+come last, in the archive and when it is unpacked: no file is ever written through one. `followed` tells where a link
 leads from the links alone; packing leaves links out until all that remain stay inside among themselves, which is what
 unpacking asks again.
 """
@@ -20,7 +20,7 @@ import os
 import posixpath
 import stat
 import tarfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -224,7 +224,7 @@ class Packer:
         for name in [name for name, target in self.links.items() if not _is_text(target)]:
             del self.links[name]
             self.leave_out(name, "a link to a name that is not UTF-8")
-        while leading_out := [name for name in self.links if not _inside(name, self.links)]:
+        while leading_out := [name for name in self.links if followed(name, self.links.get) is None]:
             for name in leading_out:
                 del self.links[name]
                 self.leave_out(name, "a link that leads outside or in a circle")
@@ -272,10 +272,11 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def _inside(name: str, links: Mapping[str, str]) -> bool:
-    """Whether following the link `name` stays in the tree at every step, `links` being all links of the tree.
+def followed(name: str, target_of: Callable[[str], str | None]) -> str | None:
+    """A path of a tree with its links followed; None where one leads outside at any step, or in a circle.
 
-    A link that leads nowhere stays inside; one in a circle does not: programs differ in what they make of it.
+    target_of: where a link leads; None for what is no link. One that leads nowhere stays inside; programs differ in
+    what they make of a circle.
     """
     place: list[str] = []
     waiting = name.split("/")[::-1]
@@ -286,18 +287,18 @@ def _inside(name: str, links: Mapping[str, str]) -> bool:
             continue
         if part == "..":
             if not place:
-                return False
+                return None
             place.pop()
             continue
         place.append(part)
-        target = links.get("/".join(place))
+        target = target_of("/".join(place))
         if target is not None:
             hops += 1
             if hops > _HOPS or target.startswith("/"):
-                return False
+                return None
             place.pop()
             waiting += target.split("/")[::-1]
-    return True
+    return "/".join(place)
 
 
 # ---- reading ----
@@ -321,7 +322,7 @@ def unpack(archive: Path, target: Path) -> None:
             else:
                 raise tarfile.ExtractError(f"{member.name!r} is neither file, folder nor link")
         for name, leads in links.items():
-            if name in folders or name.rpartition("/")[0] in links or not _inside(name, links):
+            if name in folders or name.rpartition("/")[0] in links or followed(name, links.get) is None:
                 raise tarfile.ExtractError(f"the link {name!r} leads outside or in a circle")
             (target / name).symlink_to(leads)
 

@@ -7,13 +7,13 @@ the known ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalkit.errors import UserError
 
-__all__ = ["CHOICES", "Choice", "Choices", "models_of", "project_table", "read_choices"]
+__all__ = ["CHOICES", "Choice", "Choices", "models_of", "project_table", "read_choices", "split_words"]
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TABLES = ("prices",)
@@ -196,6 +196,11 @@ def read_choices(command_line: Mapping[str, str], environ: Mapping[str, str], ro
             except ValueError as error:
                 raise UserError(f"`{name}={text}` (from {origin}) is not valid", hint=f"{name} is {error}") from None
     return Choices(**values)
+
+
+def split_words(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The names on a command line, and the choices: `name=value`, as doit takes them."""
+    return [word for word in words if "=" not in word], dict(word.split("=", 1) for word in words if "=" in word)
 
 
 def project_table(root: Path, name: str) -> Any:

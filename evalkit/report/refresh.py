@@ -19,7 +19,7 @@ from attrs import asdict, define, field
 
 from evalkit.analysis.survey import Stamp, stamp
 from evalkit.errors import HarnessError
-from evalkit.records import SCHEMA, BadRecord, read_json, write_bytes
+from evalkit.records import SCHEMA, BadRecord, read_plain, write_bytes
 from evalkit.report.aggregate import aggregate
 from evalkit.report.row import Row
 from evalkit.report.summary import TrialSummary, json_text, line_of, line_of_row, line_text, summary_text
@@ -154,11 +154,7 @@ class _Reports:
 def _read(folder: Path, place: str) -> TrialSummary:
     """The line of a result. Raises FileNotFoundError, or HarnessError where the file cannot be read."""
     path = folder / place / "result.json"
-    data = read_json(path)
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        found = data.get("schema") if isinstance(data, dict) else type(data).__name__
-        raise BadRecord(f"{path} has schema {found}, this evalkit reads {SCHEMA}",
-                        hint="use the evalkit that wrote it, or delete it to have it made again")
+    data = read_plain(path)
     try:
         return line_of(data, place)
     except (KeyError, TypeError) as error:

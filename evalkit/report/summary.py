@@ -60,11 +60,6 @@ class TrialSummary:
     retries: int = 0
     must_fail: tuple[str, ...] = ()
 
-    @property
-    def unit_place(self) -> str:
-        """The folder of the unit under results/<run>/."""
-        return self.place.rpartition("/")[0]
-
 
 @frozen
 class RunSummary:
