@@ -20,9 +20,9 @@ from evalkit.diagnostics import did_you_mean
 from evalkit.errors import UserError
 from evalkit.execute.agents import Agents
 from evalkit.execute.budget import Budget
+from evalkit.execute.models.prices import Prices, read_prices
+from evalkit.execute.models.provider import Endpoint, find_endpoint, missing_key
 from evalkit.execute.places import Places
-from evalkit.execute.prices import Prices, read_prices
-from evalkit.execute.provider import Endpoint, find_endpoint, missing_key
 from evalkit.execute.session import Session
 from evalkit.execute.stages import RETRIES
 from evalkit.plan.choices import Choices, models_of, project_table, read_choices

@@ -13,8 +13,8 @@ from evalkit.analysis.model import Toolchain
 from evalkit.errors import HarnessError
 from evalkit.execute.budget import Budget
 from evalkit.execute.contents import FolderContents
+from evalkit.execute.models.prices import Prices
 from evalkit.execute.places import Places
-from evalkit.execute.prices import Prices
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.store import Store
 from evalkit.execute.toolchain import Installed, command_environment, find_installed

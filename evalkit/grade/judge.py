@@ -19,9 +19,9 @@ from evalkit.analysis.model import Case, Judge
 from evalkit.digest import digest
 from evalkit.errors import EvalkitError, HarnessError
 from evalkit.execute.budget import BudgetReached
-from evalkit.execute.messages import Answer, ProviderError, ask
+from evalkit.execute.models.messages import Answer, ProviderError, ask
+from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import Usage
-from evalkit.execute.provider import Endpoint
 from evalkit.execute.session import Session
 from evalkit.grade.evidence import plain
 from evalkit.grade.final_tree import FinalTree

@@ -9,8 +9,8 @@ from typing import Protocol
 from attrs import field, frozen
 
 from evalkit.analysis.model import Case, Toolchain
+from evalkit.execute.models.prices import Prices
 from evalkit.execute.outcome import Ending
-from evalkit.execute.prices import Prices
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.toolchain import Installed
 from evalkit.plan.trials import AgentTraits, Trial

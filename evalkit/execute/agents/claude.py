@@ -39,9 +39,9 @@ from evalkit.errors import HarnessError, UserError
 from evalkit.execute.agents.base import Job
 from evalkit.execute.agents.claude_stream import GIVE_UP_AFTER, Reader
 from evalkit.execute.budget import dollars
+from evalkit.execute.models.provider import Endpoint, missing_key
 from evalkit.execute.outcome import AgentError, Ending, Usage
 from evalkit.execute.process import Finished, ProgramMissing, stream
-from evalkit.execute.provider import Endpoint, missing_key
 from evalkit.execute.retry import passes_by_itself
 from evalkit.plan.trials import AgentTraits
 

@@ -22,8 +22,8 @@ import orjson
 
 from evalkit.execute.agents.claude_usage import Counter, total
 from evalkit.execute.budget import dollars
+from evalkit.execute.models.prices import Prices
 from evalkit.execute.outcome import Usage
-from evalkit.execute.prices import Prices
 from evalkit.execute.secrets import Redactor
 
 __all__ = ["GIVE_UP_AFTER", "Reader"]

@@ -12,8 +12,8 @@ from typing import Any
 
 from attrs import define, evolve, field
 
+from evalkit.execute.models.prices import Prices
 from evalkit.execute.outcome import Usage
-from evalkit.execute.prices import Prices
 
 __all__ = ["Counter", "total"]
 

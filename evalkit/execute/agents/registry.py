@@ -5,7 +5,7 @@ from __future__ import annotations
 from evalkit.errors import UserError
 from evalkit.execute.agents.base import Agent
 from evalkit.execute.agents.scripted import Nop, Overlay
-from evalkit.execute.provider import Endpoint
+from evalkit.execute.models.provider import Endpoint
 from evalkit.plan.trials import Subject
 
 __all__ = ["Agents"]

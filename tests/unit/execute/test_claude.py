@@ -20,9 +20,9 @@ from evalkit.digest import digest_file
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.agents import Job
 from evalkit.execute.agents.claude import ClaudeCode
+from evalkit.execute.models.prices import DATE, Price, Prices
+from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import AgentError, Ending, Usage
-from evalkit.execute.prices import DATE, Price, Prices
-from evalkit.execute.provider import Endpoint
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.toolchain import Installed
 

@@ -13,9 +13,9 @@ import pytest
 from attrs import evolve
 
 from evalkit.errors import EvalkitError, UserError
-from evalkit.execute import messages
-from evalkit.execute.messages import ProviderError, ask
-from evalkit.execute.provider import ANTHROPIC_URL, GATEWAY_URL, Endpoint, find_endpoint, missing_key
+from evalkit.execute.models import messages
+from evalkit.execute.models.messages import ProviderError, ask
+from evalkit.execute.models.provider import ANTHROPIC_URL, GATEWAY_URL, Endpoint, find_endpoint, missing_key
 from evalkit.execute.retry import RetryPolicy
 
 KEY = "sk-secret-0123456789"

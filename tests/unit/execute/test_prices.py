@@ -7,8 +7,8 @@ import tomllib
 import pytest
 
 from evalkit.errors import UserError
+from evalkit.execute.models.prices import DATE, Price, Prices, read_prices
 from evalkit.execute.outcome import Usage
-from evalkit.execute.prices import DATE, Price, Prices, read_prices
 
 MILLION = 1_000_000
 

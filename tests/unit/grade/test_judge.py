@@ -15,10 +15,10 @@ from evalkit.analysis.model import Judge
 from evalkit.errors import HarnessError
 from evalkit.execute import process
 from evalkit.execute.budget import Budget, BudgetReached
-from evalkit.execute.messages import Answer, ProviderError
+from evalkit.execute.models.messages import Answer, ProviderError
+from evalkit.execute.models.prices import DATE
+from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import Usage
-from evalkit.execute.prices import DATE
-from evalkit.execute.provider import Endpoint
 from evalkit.gateway import Fault, Reply, ScriptedGateway, Text, ToolCall
 from evalkit.grade import judge as judging
 from evalkit.grade.final_tree import FinalTree

@@ -15,7 +15,7 @@ import orjson
 from attrs import frozen
 
 from evalkit.errors import HarnessError, UserError
-from evalkit.execute.provider import Endpoint
+from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.retry import Retries, RetryPolicy, passes_by_itself, seconds_asked_for
 from evalkit.execute.secrets import Redactor
 
