@@ -22,13 +22,15 @@ from typing import Any
 import attrs
 import orjson
 
-__all__ = ["GROWN", "canonical", "digest", "digest_bytes", "digest_file", "digest_path", "folder_record"]
+__all__ = ["GROWN", "LEFTOVERS", "canonical", "digest", "digest_bytes", "digest_file", "digest_path", "folder_record"]
 
 _FOR_PEOPLE = frozenset({"origin", "origins", "about", "silenced"})
 _CHUNK = 1 << 16
 """Bytes that are read at once: more is taken from the system anew each time, and most files are small."""
 GROWN = {"evalkit.grown": True}
 """The metadata of a field that a class got when values of it were already stored."""
+LEFTOVERS = "__pycache__"
+"""Folders that Python leaves beside code which it ran: no part of what a folder of the project holds."""
 
 
 @cache
@@ -124,7 +126,7 @@ def folder_record(path: Path) -> bytes:
 
 
 def _below(folder: str, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], os.DirEntry[str]]]:
-    """All that is below a folder, with the parts of its path. Links to folders are not followed.
+    """All that is below a folder, with the parts of its path; not what Python left there. Links are not followed.
 
     A folder that may not be listed counts as empty. Raises OSError.
     """
@@ -135,6 +137,8 @@ def _below(folder: str, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
         return
     for entry in found:
         parts = (*above, entry.name)
+        if entry.name == LEFTOVERS:
+            continue
         if entry.is_dir(follow_symlinks=False):
             yield from _below(entry.path, parts)
         else:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
+from evalkit.digest import LEFTOVERS
 from evalkit.errors import HarnessError
 from evalkit.execute.tree import Manifest, Packer, members, packed
 
@@ -100,7 +101,7 @@ def _copy(folder: Folder, room: _Room) -> Folder:
 def _lay_over(source: str, tree: Folder, place: list[str], room: _Room) -> None:
     """Lay a folder's files over a tree. Raises OSError where the source cannot be read."""
     with os.scandir(source) as entries:
-        found = list(entries)
+        found = [entry for entry in entries if entry.name != LEFTOVERS]
     if not found:
         return  # no place is made for nothing
     for name in place:
@@ -126,7 +127,7 @@ def _lay(source: str, found: Iterable[os.DirEntry[str]], tree: Folder, depth: in
         if entry.is_dir(follow_symlinks=False):
             inner = _folder(tree, entry.name, room)
             with os.scandir(entry.path) as entries:
-                below = list(entries)
+                below = [entry for entry in entries if entry.name != LEFTOVERS]
             _lay(entry.path, below, inner, depth + 1, room)
         elif entry.is_file(follow_symlinks=False):
             tree[entry.name] = _read(entry.path, room)

@@ -6,6 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
+from evalkit.digest import LEFTOVERS
 from evalkit.errors import HarnessError, UserError
 
 __all__ = ["lay_over"]
@@ -16,13 +17,16 @@ def lay_over(source: Path, tree: Path) -> None:
 
     Nothing is ever written through a link of the tree's: where the source has a folder, the tree gets a real one. A
     link of the source's to a file is that file; whether a file can be executed is kept, its time is not.
-    Raises UserError where the source is no folder or cannot be copied, HarnessError where the tree cannot be written.
+    What Python left there is no part of it (digest.LEFTOVERS). Raises UserError where the source is no folder or cannot
+    be copied, HarnessError where the tree cannot be written.
     """
     if not source.is_dir():
         raise UserError(f"there is no folder {source}")
     if tree.is_symlink():
         tree.unlink()
     for path in sorted(source.rglob("*")):
+        if LEFTOVERS in path.relative_to(source).parts:
+            continue
         if path.is_symlink() and not path.is_file():
             raise UserError(f"{path} is a link that leads to no file", hint="put the files themselves there")
         target = tree / path.relative_to(source)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evalkit.execute import layers as layers_module
+from evalkit.digest import digest_path
 from evalkit.execute.layers import layered
 from evalkit.execute.overlay import lay_over
 from evalkit.execute.tree import Manifest, pack, unpack
@@ -127,3 +128,14 @@ def test_a_source_that_is_gone_is_left_to_the_disk(tmp_path: Path) -> None:
     assert None is layered(archive, [(tmp_path / "nowhere", "")], exclude=())
     archive.write_bytes(archive.read_bytes()[:-30])
     assert None is layered(archive, [], exclude=())
+
+
+def test_what_python_left_is_no_part_of_a_folder(tmp_path: Path) -> None:
+    """Neither on the way through memory, nor on the disk, nor in the folder's digest: tests of it may have run."""
+    archive = packed_template(tmp_path, {"a": b"1"})
+    bare = write(tmp_path / "bare", {"code/mod.py": b"x = 1\n"})
+    ran = write(tmp_path / "ran", {"code/mod.py": b"x = 1\n", "code/__pycache__/mod.pyc": b"\0",
+                                   "__pycache__/top.pyc": b"\0"})
+    assert layered(archive, [(bare, "in")], exclude=()) == layered(archive, [(ran, "in")], exclude=())
+    assert on_disk(archive, [(ran, "in")], (), tmp_path) == layered(archive, [(bare, "in")], exclude=())
+    assert digest_path(bare) == digest_path(ran)
