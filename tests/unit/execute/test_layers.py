@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evalkit.execute import layers as layers_module
 from evalkit.digest import digest_path
+from evalkit.execute import layers as layers_module
 from evalkit.execute.layers import layered
 from evalkit.execute.overlay import lay_over
 from evalkit.execute.tree import Manifest, pack, unpack
