@@ -15,12 +15,11 @@ from evalkit.analysis.levels import Block
 from evalkit.analysis.scope import Scope
 from evalkit.analysis.values import is_function
 from evalkit.diagnostics import Span, did_you_mean
+from evalkit.plugins import AGENTS, find_plugin, plugin_names
 from evalkit.syntax import nodes as n
 
-__all__ = ["AGENTS", "resolve_agent"]
+__all__ = ["resolve_agent"]
 
-AGENTS = ("claude", "api", "tools", "command", "oracle", "nop")
-"""Agents that `use agent` may select."""
 HOTTEST = 2
 """The highest temperature that models know."""
 
@@ -43,8 +42,9 @@ def resolve_agent(scope: Scope, default: str) -> m.AgentConfig:
 
 
 def _known_agent(findings: Findings, name: n.Name) -> str:
-    if name.value not in AGENTS:
-        findings.report("E024", f"there is no agent `{name.value}`", name.span, help=did_you_mean(name.value, AGENTS))
+    if name.value not in AGENTS and find_plugin("agents", name.value) is None:
+        findings.report("E024", f"there is no agent `{name.value}`", name.span,
+                        help=did_you_mean(name.value, (*AGENTS, *plugin_names("agents"))))
     return name.value
 
 

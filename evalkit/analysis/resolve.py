@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from evalkit.analysis import model as m
-from evalkit.analysis.agents import AGENTS, resolve_agent
+from evalkit.analysis.agents import resolve_agent
 from evalkit.analysis.checks import LANES, About, Checks
 from evalkit.analysis.findings import Findings, Names, TooMany
 from evalkit.analysis.levels import Block, Levels
@@ -32,7 +32,7 @@ from evalkit.analysis.units import resolve_case
 from evalkit.diagnostics import Diagnostic
 from evalkit.syntax import nodes as n
 
-__all__ = ["AGENTS", "LANES", "compile_units", "resolve"]
+__all__ = ["LANES", "compile_units", "resolve"]
 
 
 def compile_units(

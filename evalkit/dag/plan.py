@@ -31,8 +31,6 @@ from evalkit.report.update import report_changes, update_report
 
 __all__ = ["PROOF", "Plan"]
 
-CALL_MODELS = ("claude", "api", "tools")
-"""Agents that need a key."""
 PROOF = "prove"
 """The run under which proofs are kept."""
 
@@ -57,7 +55,7 @@ class Plan:
                                keep_workspaces=self.choices.keep_workspaces, cases=self.choices.cases)
         progress.clean = self.session.redactor.text
         progress.logs = partial(log_file, places.results)
-        self.agents = Agents(self.endpoint, self.choices.claude)
+        self.agents = Agents(self.endpoint, self.choices.claude, root)
         judge = JudgeChoice(self._judge_model, self._judge_state(), self.choices.judge == "on", self.endpoint)
         samples = Samples(places.state, self.session.store, fresh=self.choices.fresh)
         self.graph = Graph(self.session, self.agents, judge, samples,
@@ -106,15 +104,16 @@ class Plan:
 
     def _subjects(self, case: Case) -> list[Subject]:
         agent = self.choices.agent
+        asks = self.agents.asks_model(case.agent.name if agent == "auto" else agent, case)
         if agent == "auto":
             agent = case.agent.name
-            if agent in CALL_MODELS and self.endpoint is None and not self.choices.dry:
+            if asks and self.endpoint is None and not self.choices.dry:
                 if case.solution is None:
                     raise missing_key(f"case `{case.name}` has no reference answer; its agent `{agent}`")
-                agent = "oracle"
-        if agent == "claude":
+                agent, asks = "oracle", False
+        if asks:
             if self.endpoint is None and not self.choices.dry:
-                raise missing_key("agent=claude")
+                raise missing_key(f"agent={agent}")
             said = self._model(",".join(self._spoken.model or ()), case.model, ",".join(self.choices.model or ()))
             return [Subject(agent, model) for model in models_of(said)]
         if agent == "oracle" and case.solution is None:

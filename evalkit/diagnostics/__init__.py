@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evalkit.diagnostics.diagnostic import CaseErrors, Diagnostic, Severity, Span
     from evalkit.diagnostics.snippet import render, render_all
-    from evalkit.diagnostics.suggest import did_you_mean
+    from evalkit.diagnostics.suggest import did_you_mean, nearest
 
-__all__ = ["CaseErrors", "Diagnostic", "Severity", "Span", "did_you_mean", "render", "render_all"]
-_MODULES = {"render": "snippet", "render_all": "snippet", "did_you_mean": "suggest"}
+__all__ = ["CaseErrors", "Diagnostic", "Severity", "Span", "did_you_mean", "nearest", "render", "render_all"]
+_MODULES = {"render": "snippet", "render_all": "snippet", "did_you_mean": "suggest",
+            "nearest": "suggest"}
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalkit.errors import UserError
+from evalkit.plugins import AGENTS, SPOKEN_AGENTS, find_plugin, plugin_names
 
 __all__ = ["CHOICES", "Choice", "Choices", "models_of", "project_table", "read_choices", "split_words"]
 
@@ -79,9 +80,17 @@ def _one_of(*known: str) -> Callable[[str], str]:
 
 
 def _agent(text: str) -> str:
-    if text in ("auto", "claude", "oracle", "nop") or (text.startswith("wrong:") and len(text) > len("wrong:")):
+    kind, colon, argument = text.partition(":")
+    if colon:
+        if kind in {name.partition(":")[0] for name in SPOKEN_AGENTS} and argument:
+            return text
+    elif text in ("auto", *AGENTS) or find_plugin("agents", text) is not None:
         return text
-    raise ValueError("one of auto, claude, oracle, nop, wrong:NAME")
+    known = ("auto", *AGENTS, *SPOKEN_AGENTS, *plugin_names("agents"))
+    from evalkit.diagnostics import nearest
+
+    close = nearest(text, [name for name in known if name not in SPOKEN_AGENTS])
+    raise ValueError(f"one of {', '.join(known)}" + (f"; did you mean `{close}`?" if close else ""))
 
 
 def _place(text: str) -> str:
@@ -146,7 +155,8 @@ class Choice(NamedTuple):
 
 
 _TOLD: dict[str, tuple[Callable[[str], object], str]] = {
-    "agent": (_agent, "who is measured: auto, claude, oracle, nop, wrong:NAME"),
+    "agent": (_agent, "who is measured: auto, "
+        f"{', '.join((*AGENTS, *SPOKEN_AGENTS))}, or the name of a plug-in's"),
     "model": (_list, "the agent's model (a gateway slug); of a comma list each is measured"),
     "judge": (_one_of("auto", "on", "off"), "auto judges where a key is set; on requires one"),
     "judge_model": (_word, "the judge's model (a gateway slug)"),

@@ -19,6 +19,7 @@ class AgentTraits:
     sampled: two runs of it may differ, so every trial is a sample of its own.
     builds: it runs the program under test in its workspace, so a prewarm pays.
     idle: it leaves the workspace as it is.
+    models: it is given a model, each of a comma list in trials of its own, and needs a key.
     """
 
     version: str
@@ -26,6 +27,7 @@ class AgentTraits:
     sampled: bool
     builds: bool
     idle: bool = False
+    models: bool = False
 
 
 @frozen

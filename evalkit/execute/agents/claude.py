@@ -29,7 +29,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
@@ -45,7 +45,10 @@ from evalkit.execute.process import Finished, ProgramMissing, stream
 from evalkit.execute.retry import passes_by_itself
 from evalkit.plan.trials import AgentTraits
 
-__all__ = ["ClaudeCode"]
+if TYPE_CHECKING:
+    from evalkit.execute.agents.registry import Wanted
+
+__all__ = ["ClaudeCode", "make"]
 
 PIN = "2.1.332"
 TOOLCHAIN = Toolchain(
@@ -81,7 +84,7 @@ class ClaudeCode:
             program = shutil.which(program) or program
             # Two programs may tell one version: another one than the pinned is known by its bytes too.
             version = f"{_version_of(program)} {digest_file(Path(program))[:12]}"
-        traits = AgentTraits(version, _READS, sampled=True, builds=True)
+        traits = AgentTraits(version, _READS, sampled=True, builds=True, models=True)
         return cls(traits, TOOLCHAIN if program is None else None, program, endpoint)
 
     def cannot(self, unit: Case) -> list[str]:
@@ -241,6 +244,11 @@ class ClaudeCode:
         assert self.endpoint is not None
         return AgentError(f"{self.endpoint.url} refused the key in {self.endpoint.variable} ({how})",
                           hint=f"set {self.endpoint.variable} to a valid key", usage=usage)
+
+
+def make(wanted: Wanted) -> ClaudeCode:
+    """The agent `claude`. Raises UserError where another Claude Code was chosen that is none."""
+    return ClaudeCode.of(wanted.endpoint, wanted.claude)
 
 
 def _check_memories(workspace: Path) -> None:

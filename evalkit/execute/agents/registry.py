@@ -1,22 +1,73 @@
-"""The agents by name."""
+"""The agents by name: evalkit's own from a table, others from entry points (evalkit/plugins.py).
+
+A row is what is known of an agent without its code, and the function that makes it: modules are imported when somebody
+asks for their agent. An agent takes what stands behind a colon (`wrong:NAME`) as its argument.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from attrs import field, frozen
+
+from evalkit.analysis.model import Case
 from evalkit.errors import UserError
 from evalkit.execute.agents.base import Agent
-from evalkit.execute.agents.scripted import Nop, Overlay
 from evalkit.execute.models.provider import Endpoint
 from evalkit.plan.trials import Subject
+from evalkit.plugins import AGENTS, SPOKEN_AGENTS, find_plugin, plugin_names
 
-__all__ = ["Agents"]
+__all__ = ["Agents", "Wanted"]
+
+
+@frozen
+class Wanted:
+    """What an agent is made for. argument: what stood behind the colon of its name. endpoint: where models are asked,
+    None without a key. claude: another Claude Code than the pinned one.
+    """
+
+    name: str
+    root: Path
+    argument: str = ""
+    endpoint: Endpoint | None = field(default=None, repr=False)
+    claude: str | None = None
+
+
+@frozen
+class _Own:
+    """An agent of evalkit's own. makes: `module:function`, which takes a `Wanted` and returns an `Agent`.
+
+    asks: whether it is given a model, for a unit; then a key must be there.
+    """
+
+    makes: str
+    asks: Callable[[Case], bool] = lambda _: False
+
+
+def _always(_: Case) -> bool:
+    return True
+
+
+_OWN: Mapping[str, _Own] = {
+    "claude": _Own("claude:make", _always),
+    "api": _Own("api:make", _always),
+    "tools": _Own("tools:make", _always),
+    "oracle": _Own("scripted:make_overlay"),
+    "wrong": _Own("scripted:make_overlay"),
+    "nop": _Own("scripted:make_nop"),
+}
 
 
 class Agents:
-    """Makes agents; what is common to a run (endpoint, another program) is given once."""
+    """Makes agents; what is common to a run (endpoint, project, another program) is given once."""
 
-    def __init__(self, endpoint: Endpoint | None, claude: str | None) -> None:
+    def __init__(self, endpoint: Endpoint | None, claude: str | None, root: Path = Path()) -> None:
         self._endpoint = endpoint
         self._claude = claude
+        self._root = root
         self._made: dict[str, Agent] = {}
 
     def of(self, subject: Subject) -> Agent:
@@ -26,14 +77,35 @@ class Agents:
             self._made[name] = self._make(name)
         return self._made[name]
 
-    def _make(self, name: str) -> Agent:
-        if name == "claude":
-            from evalkit.execute.agents.claude import ClaudeCode  # it imports much
+    def asks_model(self, name: str, unit: Case) -> bool:
+        """Whether an agent is given a model for this unit. Of evalkit's own that is known without making it."""
+        own = _OWN.get(name.partition(":")[0])
+        return own.asks(unit) if own is not None else self.of(Subject(name)).traits.models
 
-            return ClaudeCode.of(self._endpoint, self._claude)
-        if name == "nop":
-            return Nop()
-        if name == "oracle" or name.startswith("wrong:"):
-            return Overlay()
-        raise UserError(f"this evalkit compiles cases for the agent `{name}`, but cannot run it yet",
-                        hint="agent=oracle plays a case's reference answer, where it has one")
+    def _make(self, name: str) -> Agent:
+        kind, _, argument = name.partition(":")
+        wanted = Wanted(name, self._root, argument, self._endpoint, self._claude)
+        if (own := _OWN.get(kind)) is not None:
+            module, _, function = own.makes.partition(":")
+            made: Agent = _named(module, function)(wanted)
+            return made
+        plugin = find_plugin("agents", name)
+        if plugin is None:
+            from evalkit.diagnostics import did_you_mean
+
+            known = (*AGENTS, *SPOKEN_AGENTS, *plugin_names("agents"))
+            raise UserError(f"there is no agent `{name}`", hint=did_you_mean(name, known))
+        from evalkit.execute.agents.plugged import plugged
+
+        return plugged(plugin, wanted)
+
+
+def _named(module: str, function: str) -> Any:
+    place = f"evalkit.execute.agents.{module}"
+    try:
+        return getattr(import_module(place), function)
+    except ModuleNotFoundError as error:
+        if error.name != place:
+            raise
+        raise UserError(f"this evalkit compiles cases for the agent `{module}`, but cannot run it yet",
+                        hint="agent=oracle plays a case's reference answer, where it has one") from None

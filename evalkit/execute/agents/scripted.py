@@ -13,7 +13,7 @@ from evalkit.execute.outcome import Ending, Usage
 from evalkit.execute.overlay import lay_over
 from evalkit.plan.trials import AgentTraits
 
-__all__ = ["Nop", "Overlay"]
+__all__ = ["Nop", "Overlay", "make_nop", "make_overlay"]
 
 _TRAITS = AgentTraits(version="1", reads=frozenset(), sampled=False, builds=False)
 _IDLE = AgentTraits(version="1", reads=frozenset(), sampled=False, builds=False, idle=True)
@@ -53,3 +53,12 @@ class Nop:
 
     def describe(self, job: Job) -> str:
         return "does nothing"
+
+
+def make_overlay(_: object) -> Overlay:
+    """The agents `oracle` and `wrong:NAME`: the trial knows its answer."""
+    return Overlay()
+
+
+def make_nop(_: object) -> Nop:
+    return Nop()

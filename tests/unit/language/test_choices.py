@@ -51,9 +51,13 @@ def test_toml_values_are_read_as_they_are_meant(tmp_path: Path) -> None:
     assert (True, 5) == (choices.keep_workspaces, choices.trials)
 
 
+AGENTS = "auto, claude, api, tools, command, oracle, nop, wrong:NAME, replay:PATH"
+
+
 @pytest.mark.parametrize(("name", "value", "hint"), [
-    ("agent", "codex", "agent is one of auto, claude, oracle, nop, wrong:NAME"),
-    ("agent", "wrong:", "agent is one of auto, claude, oracle, nop, wrong:NAME"),
+    ("agent", "codex", f"agent is one of {AGENTS}"),
+    ("agent", "clade", f"agent is one of {AGENTS}; did you mean `claude`?"),
+    ("agent", "wrong:", f"agent is one of {AGENTS}"),
     ("model", "a b", "model is one word, or several with commas between them"),
     ("judge", "maybe", "judge is one of auto, on, off"),
     ("trials", "0", "trials is a whole number from 1 to 1000"),

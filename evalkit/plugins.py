@@ -1,0 +1,81 @@
+"""The names of agents and graders: evalkit's own, and those of other distributions.
+
+Another distribution adds an agent or a grader with an entry point of its package metadata, in the group
+`evalkit.agents` or `evalkit.graders`. Entry points are looked up only for a name that is none of evalkit's own:
+ordinary runs never pay for it. What a plug-in must offer stands in docs/plugins.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from evalkit.errors import UserError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+__all__ = ["AGENTS", "SPOKEN_AGENTS", "Group", "Plugin", "find_plugin", "load_plugin", "plugin_names"]
+
+AGENTS = ("claude", "api", "tools", "command", "oracle", "nop")
+"""Agents of evalkit's own that a case may select."""
+SPOKEN_AGENTS = ("wrong:NAME", "replay:PATH")
+"""Agents of evalkit's own that only a command line selects."""
+
+Group: TypeAlias = Literal["agents", "graders"]
+
+
+class Plugin(NamedTuple):
+    """An agent or a grader of another distribution. version: the distribution's."""
+
+    group: Group
+    name: str
+    distribution: str
+    version: str
+    entry: EntryPoint
+
+    @property
+    def shown(self) -> str:
+        """What an error calls it."""
+        what = self.group.removesuffix("s")
+        return f"the {what} `{self.name}` of the distribution {self.distribution} {self.version}"
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file that tells the distribution's version: it goes or changes when another one is installed."""
+        of = self.entry.dist
+        place = getattr(of, "_path", None)  # a distribution in a zip file has none
+        return (Path(place) / "METADATA",) if isinstance(place, Path) else ()
+
+
+def _all(group: Group) -> Iterator[Plugin]:
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=f"evalkit.{group}"):
+        if entry.dist is not None:
+            yield Plugin(group, entry.name, entry.dist.name, entry.dist.version, entry)
+
+
+def plugin_names(group: Group) -> list[str]:
+    """The names that other distributions offer."""
+    return sorted({plugin.name for plugin in _all(group)})
+
+
+def find_plugin(group: Group, name: str) -> Plugin | None:
+    """Who offers a name, or None. Raises UserError where two distributions do."""
+    found = {plugin.distribution: plugin for plugin in _all(group) if plugin.name == name}
+    if len(found) > 1:
+        raise UserError(f"{len(found)} distributions offer the {group.removesuffix('s')} `{name}`: "
+                        + ", ".join(sorted(found)), hint="uninstall all but one of them")
+    return next(iter(found.values()), None)
+
+
+def load_plugin(plugin: Plugin) -> Any:
+    """What an entry point names. Raises UserError, with the distribution's name, where it cannot be imported."""
+    try:
+        return plugin.entry.load()
+    except Exception as error:
+        raise UserError(f"{plugin.shown} cannot be loaded: {type(error).__name__}: {error}",
+                        hint=f"its entry point is `{plugin.entry.value}`: is {plugin.distribution} installed whole?"
+                        ) from error
