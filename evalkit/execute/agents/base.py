@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from evalkit.analysis.model import Case, Toolchain
 from evalkit.execute.models.prices import Prices
+from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import Ending
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.toolchain import Installed
@@ -25,7 +26,9 @@ class Job:
     workspace: the tree to work in. home: an empty HOME for this run alone. env: the environment of the case's commands
     (toolchains, no variable of the person's). transcript: where the agent's own stream goes, cleaned of secrets.
     off_limits: folders of the harness that no agent may look into. toolchain: the agent's own program, installed.
-    prices: what models cost, for an agent that must keep to a case's limit of cost.
+    prices: what models cost, for an agent that must keep to a case's limit of cost. endpoint: where the agent's program
+    asks its model, and with what: evalkit's own gateway and a token of this run alone. None: there is no gateway between
+    (gateway=direct), the agent's own endpoint holds. Messages to people name the agent's own, and its variable.
     """
 
     trial: Trial
@@ -40,6 +43,7 @@ class Job:
     redactor: Redactor = field(repr=False)
     prices: Prices = field(factory=Prices, repr=False)
     tick: Callable[[float], None] = field(default=lambda _: None, repr=False)
+    endpoint: Endpoint | None = field(default=None, repr=False)
 
 
 class Agent(Protocol):

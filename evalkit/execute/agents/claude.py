@@ -127,9 +127,10 @@ class ClaudeCode:
         return self.endpoint.model(slug) if self.endpoint else slug
 
     def _env(self, job: Job) -> dict[str, str]:
-        endpoint = self.endpoint.claude_code() if self.endpoint else {"ANTHROPIC_API_KEY": ""}
+        endpoint = job.endpoint or self.endpoint
         return {
-            **job.env, **dict(job.trial.case.agent.env), **_QUIET, **endpoint,
+            **job.env, **dict(job.trial.case.agent.env), **_QUIET,
+            **(endpoint.claude_code() if endpoint else {"ANTHROPIC_API_KEY": ""}),
             "HOME": str(job.home),
             "CLAUDE_CONFIG_DIR": str(job.home / "claude-config"),
             # git must not find a repository above the workspace: that would be the person's own.
