@@ -7,10 +7,12 @@ from typing import Any, TypeAlias
 
 from attrs import field, frozen
 
-__all__ = ["Answer", "CutStream", "Fault", "Hang", "JsonObject", "Recorded", "Reply", "Step", "Text", "ToolCall"]
+from evalkit.gateway.connection import masked
+
+__all__ = ["Answer", "Close", "CutStream", "Fault", "Garbage", "Hang", "JsonObject", "Recorded", "Reply", "Step",
+           "Text", "ToolCall"]
 
 JsonObject: TypeAlias = dict[str, Any]
-_CREDENTIAL_HEADERS = frozenset({"authorization", "proxy-authorization", "x-api-key", "cookie"})
 
 
 @frozen
@@ -30,13 +32,23 @@ class ToolCall:
 
 @frozen
 class Reply:
-    """A message from the model; `delay` is in seconds and passes before the first byte of the answer."""
+    """A message from the model; `delay` is in seconds and passes before the first byte of the answer.
+
+    stop_reason: in the words of the Messages API; the other protocols get theirs for it. chunk: characters of a piece
+    of a streamed text. speed: bytes a second of the body; None sends them at once. content_type: instead of the right
+    one.
+    """
 
     blocks: tuple[Text | ToolCall, ...]
     stop_reason: str | None = None
     input_tokens: int = 100
     output_tokens: int = 20
     delay: float = 0.0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    chunk: int = 16
+    speed: float | None = None
+    content_type: str | None = None
 
     @property
     def ending(self) -> str:
@@ -74,12 +86,22 @@ class Hang:
     seconds: float
 
 
-Answer: TypeAlias = Reply | Fault | CutStream | Hang
+@frozen
+class Garbage:
+    """A body that is no answer of the protocol."""
+
+    body: bytes
+    status: int = 200
+    content_type: str = "application/json"
+
+
+@frozen
+class Close:
+    """The connection ends without a byte."""
+
+
+Answer: TypeAlias = Reply | Fault | CutStream | Hang | Garbage | Close
 Step: TypeAlias = Answer | Callable[[JsonObject], Answer]
-
-
-def _masked(headers: Mapping[str, str]) -> str:
-    return repr({name: "***" if name in _CREDENTIAL_HEADERS else value for name, value in headers.items()})
 
 
 @frozen
@@ -92,13 +114,14 @@ class Recorded:
 
     method: str
     path: str
-    headers: Mapping[str, str] = field(repr=_masked)
+    headers: Mapping[str, str] = field(repr=masked)
     body: JsonObject | None
 
     @property
     def is_main(self) -> bool:
-        """Whether this is a messages request that offers tools, and so takes a step of the script."""
-        if self.method != "POST" or self.path != "/v1/messages" or self.body is None:
+        """Whether this asks a model for an answer and offers tools, and so takes a step of the script."""
+        asks = self.path.endswith(("/messages", "/chat/completions", ":generateContent", ":streamGenerateContent"))
+        if self.method != "POST" or not asks or self.body is None:
             return False
         tools = self.body.get("tools")
         return isinstance(tools, list) and bool(tools)

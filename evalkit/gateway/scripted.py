@@ -1,7 +1,7 @@
 """A loopback server that speaks the Anthropic Messages API and plays a script.
 
 Tests point a real client at it (the Claude Code command line, or our judge) and say beforehand what "the
-model" answers. What a script says is in script.py, what goes over the wire in wire.py, the server in server.py;
+model" answers. What a script says is in script.py, what goes over the wire in answering.py, the server in server.py;
 here is which request gets which step.
 
 A request to `/v1/messages` is a *main* request if it offers tools: Claude Code's own loop does, and so does
@@ -19,6 +19,9 @@ import threading
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
+from evalkit.gateway.answering import send_answer, send_count
+from evalkit.gateway.asked import call_of
+from evalkit.gateway.connection import Received, Responder, error_body
 from evalkit.gateway.script import Answer, Fault, JsonObject, Recorded, Reply, Step, Text
 from evalkit.gateway.server import Server
 
@@ -81,8 +84,8 @@ class ScriptedGateway:
     def __enter__(self) -> ScriptedGateway:
         if self._url is not None:
             raise RuntimeError("a gateway can be entered once")
-        self._server = Server(self)
-        self._url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self._server = Server(self, on_error=self.note_error)
+        self._url = self._server.url
         self._server.start()
         return self
 
@@ -103,8 +106,29 @@ class ScriptedGateway:
         if server is not None:
             server.stop()
 
+    def handle(self, request: Received, out: Responder) -> None:
+        """The server's side: one request, answered by the script or by what is fixed."""
+        body = request.json()
+        record = Recorded(request.method, request.path, request.headers, body)
+        route = (record.method, record.path)
+        call = call_of(request)
+        if call is not None and call.action == "answer":
+            answer, number = self.arrive(record)
+            send_answer(answer, call, number, out)
+            return
+        with self._lock:
+            self._requests.append(record)
+        if route in {("HEAD", "/"), ("GET", "/")}:
+            out.send(200, b'{"ok": true}')
+        elif call is None:
+            out.send(404, error_body("not_found_error", f"there is no {record.method} {record.path}"))
+        elif body is None:
+            out.send(400, error_body("invalid_request_error", "the request's body is not a JSON object"))
+        else:
+            send_count(call, request.body, out)
+
     def arrive(self, record: Recorded) -> tuple[Answer, int]:
-        """Note the request and find its answer, with the answer's number (for ids).
+        """Note a messages request and find its answer, with the answer's number (for ids).
 
         One lock covers noting the request and taking the step, so that the n-th main request recorded is the
         one that got the n-th step. The step itself runs outside it: it may be slow, or look at `requests`.
@@ -129,10 +153,6 @@ class ScriptedGateway:
             # Claude Code 2.1 repeats what got a 400 up to five times with fewer beta features, and a 401, a
             # 429 and a 5xx for minutes. A 403 it takes as final, so that the failing test ends at once.
             return Fault(403, "permission_error", f"the script raised {type(error).__name__}"), number
-
-    def note_request(self, record: Recorded) -> None:
-        with self._lock:
-            self._requests.append(record)
 
     def note_error(self, error: BaseException) -> None:
         with self._lock:

@@ -1,66 +1,101 @@
-"""The HTTP side: connection -> `Recorded` request -> the answer that the gateway gives -> bytes.
+"""A small HTTP/1.1 server on loopback: connection -> `Received` -> an app -> bytes. It knows no protocol above HTTP.
 
-Errors have the shape of https://docs.anthropic.com/en/api/errors. Nothing is logged.
+It listens on a port of 127.0.0.1 or on a Unix socket and nowhere else, and answers only requests that name a loopback
+host: a page in the person's browser cannot reach it under a name of its own. A connection has a thread, on which its
+requests are handled. Nothing is logged. What the server itself refuses has the shape of an API error
+(https://docs.anthropic.com/en/api/errors; OpenAI's clients read the same two keys).
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
+import errno
+import selectors
 import socket
-import sys
+import stat
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Protocol
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol
 
-from evalkit.gateway.script import Answer, CutStream, Fault, Hang, JsonObject, Recorded
-from evalkit.gateway.wire import message, stream_events
+from attrs import frozen
 
-__all__ = ["Gateway", "Server"]
+from evalkit.errors import HarnessError, UserError
+from evalkit.gateway.connection import Connection, Limits, Received, Responder
+
+__all__ = ["Address", "App", "Limits", "Received", "Responder", "Server"]
 
 _CLOSE_SECONDS = 5.0
-_LARGEST_BODY = 256 * 1024 * 1024  # bytes; a wrong length must not become an allocation
+_HOST = "127.0.0.1"
+_LIMITS = Limits()
+_WAITING = 128
+"""Connections that the system holds until they are accepted."""
 
 
-class Gateway(Protocol):
-    """Whom the server asks. All methods are called on server threads, possibly several at once."""
+class App(Protocol):
+    """Whom the server asks, on several threads at once."""
 
-    def arrive(self, record: Recorded) -> tuple[Answer, int]:
-        """Note a messages request; its answer, and the answer's number."""
+    def handle(self, request: Received, out: Responder) -> None:
+        """Answer one request through `out`.
+
+        What is begun and not finished is dropped; a request that got nothing is answered with a 500. An exception does
+        the same, and is told to the server's `on_error`.
+        """
         ...
 
-    def note_request(self, record: Recorded) -> None: ...
-    def note_error(self, error: BaseException) -> None: ...
+
+@frozen
+class Address:
+    """Where a server is reached. url: without a slash at the end; of a Unix socket, for the client's `Host` alone."""
+
+    url: str
+    port: int | None = None
+    socket: Path | None = None
 
 
-class Server(ThreadingHTTPServer):
-    """The socket server, which knows its open connections so that `stop` can end them all.
+class Server:
+    """Serves `app` between `start` and `stop`, which may each be called once; also as a context manager.
 
-    The standard one either waits for its threads without limit or forgets them.
+    port: 0 takes a free one. socket_path: listen there instead; only this user can connect. on_error: told of each
+    exception of the app's, on the thread that it happened on.
     """
 
-    daemon_threads = True
-    request_queue_size = 128
-
-    def __init__(self, gateway: Gateway) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.gateway = gateway
+    def __init__(self, app: App, *, port: int = 0, socket_path: Path | None = None, limits: Limits = _LIMITS,
+                 on_error: Callable[[BaseException], None] = lambda _: None) -> None:
+        self.app, self.limits, self.on_error = app, limits, on_error
         self.closing = threading.Event()
         self._open: dict[threading.Thread, socket.socket] = {}
         self._open_lock = threading.Lock()
-        self._accepting = threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True)
+        self._listener = _on_path(socket_path) if socket_path is not None else _on_port(port)
+        self._socket_path = socket_path
+        self._wakes, self._waker = socket.socketpair()
+        self._accepting = threading.Thread(target=self._accept, name="gateway", daemon=True)
+        bound = None if socket_path is not None else int(self._listener.getsockname()[1])
+        self.address = Address("http://localhost" if bound is None else f"http://{_HOST}:{bound}", bound, socket_path)
+
+    @property
+    def url(self) -> str:
+        return self.address.url
 
     def start(self) -> None:
+        self._listener.listen(_WAITING)
         self._accepting.start()
 
     def stop(self) -> None:
+        """Drop every connection and end every thread, within seconds; one that is stuck in the app may outlive it."""
         deadline = time.monotonic() + _CLOSE_SECONDS
+        if self.closing.is_set():
+            return
         self.closing.set()
-        self.shutdown()
-        self._accepting.join(_CLOSE_SECONDS)
-        self.server_close()
+        self._waker.send(b"x")
+        if self._accepting.ident is not None:
+            self._accepting.join(_CLOSE_SECONDS)
+        for each in (self._listener, self._wakes, self._waker):
+            each.close()
+        if self._socket_path is not None:
+            self._socket_path.unlink(missing_ok=True)
         with self._open_lock:
             left = list(self._open.items())
         for _, connection in left:
@@ -69,166 +104,100 @@ class Server(ThreadingHTTPServer):
         for thread, _ in left:
             thread.join(max(0.0, deadline - time.monotonic()))
 
-    def server_bind(self) -> None:
-        # HTTPServer's own looks up the host's name, which can take seconds where there is no resolver.
-        self.socket.bind(self.server_address)
-        self.server_address = self.socket.getsockname()
-        self.server_name, self.server_port = "127.0.0.1", self.server_address[1]
+    def __enter__(self) -> Server:
+        self.start()
+        return self
 
-    def process_request(self, request: Any, client_address: Any) -> None:
-        thread = threading.Thread(target=self._serve, args=(request, client_address), daemon=True)
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.stop()
+
+    # ---- connections ----
+    def _accept(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._listener, selectors.EVENT_READ)
+            selector.register(self._wakes, selectors.EVENT_READ)
+            while not self.closing.is_set():
+                selector.select()
+                try:
+                    connection, _ = self._listener.accept()
+                except OSError as error:  # nobody is there, or not any more; or too many files are open
+                    if error.errno in (errno.EMFILE, errno.ENFILE):
+                        self.closing.wait(0.1)
+                    continue
+                self._serve_in_thread(connection)
+
+    def _serve_in_thread(self, connection: socket.socket) -> None:
+        thread = threading.Thread(target=self._serve, args=(connection,), name="gateway connection", daemon=True)
         with self._open_lock:
-            self._open[thread] = request
-        thread.start()
-
-    def _serve(self, request: Any, client_address: Any) -> None:
+            full = len(self._open) >= self.limits.connections
+            if not full:
+                self._open[thread] = connection
+        if full:
+            connection.close()
+            return
         try:
-            self.process_request_thread(request, client_address)
+            thread.start()
+        except RuntimeError:  # the system gives no more threads
+            connection.close()
+            with self._open_lock:
+                self._open.pop(thread)
+
+    def _serve(self, connection: socket.socket) -> None:
+        try:
+            with connection:
+                Connection(connection, self.app.handle, self.limits, self.closing, self.on_error,
+                           any_host=self._socket_path is not None).serve()
         finally:
             with self._open_lock:
                 self._open.pop(threading.current_thread(), None)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        error = sys.exc_info()[1]
-        if error is not None and not isinstance(error, OSError):
-            self.gateway.note_error(error)
 
-
-class _Handler(BaseHTTPRequestHandler):
-    """One connection, with any number of requests on it."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # or each small event waits for the client's delayed acknowledgement
-    server: Server
-
-    def do_HEAD(self) -> None:
-        self._respond()
-
-    def do_GET(self) -> None:
-        self._respond()
-
-    def do_POST(self) -> None:
-        self._respond()
-
-    def handle(self) -> None:
-        # A client that goes away, in whichever call it shows, ends the connection and is no error.
-        with contextlib.suppress(OSError):
-            super().handle()
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What the base class refuses (a bad request line, another method), in the API's shape too."""
-        self.close_connection = True
-        self._send_fault(Fault(code, "invalid_request_error", message or "bad request"))
-
-    def _respond(self) -> None:
-        raw = self._read_body()
-        if raw is None:
-            self.send_error(400, "the request's body is incomplete or has no valid length")
-            return
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        record = Recorded(self.command, self.path.partition("?")[0], headers, _json_object(raw))
-        route = (record.method, record.path)
-        if route == ("POST", "/v1/messages"):
-            answer, number = self.server.gateway.arrive(record)
-            self._play(answer, record.body or {}, number)
-            return
-        self.server.gateway.note_request(record)
-        if route in {("HEAD", "/"), ("GET", "/")}:
-            self._send_json(200, {"ok": True})
-        elif route != ("POST", "/v1/messages/count_tokens"):
-            self._send_fault(Fault(404, "not_found_error", f"there is no {record.method} {record.path}"))
-        elif record.body is None:
-            self._send_fault(Fault(400, "invalid_request_error", "the request's body is not a JSON object"))
-        else:
-            self._send_json(200, {"input_tokens": len(raw) // 4 + 1})  # a common rule of thumb
-
-    def _read_body(self) -> bytes | None:
-        """The request's body, empty if it has none; None if its length is invalid or it ends too early."""
-        if self.headers.get("transfer-encoding", "").lower() == "chunked":
-            return self._read_chunks()
-        length = self.headers.get("content-length", "0").strip()
-        if not (length.isascii() and length.isdigit() and len(length) < 12 and int(length) <= _LARGEST_BODY):
-            return None
-        raw = self.rfile.read(int(length))
-        return raw if len(raw) == int(length) else None
-
-    def _read_chunks(self) -> bytes | None:
-        body = bytearray()
-        while True:
-            try:
-                size = int(self.rfile.readline(1024).partition(b";")[0], 16)
-            except ValueError:
-                return None
-            if size <= 0 or len(body) + size > _LARGEST_BODY:
-                break
-            body += self.rfile.read(size)
-            if self.rfile.readline(3) != b"\r\n":
-                return None
-        while self.rfile.readline(65536) not in {b"\r\n", b"\n", b""}:
-            pass  # trailers
-        return bytes(body) if size == 0 else None
-
-    def _play(self, answer: Answer, body: JsonObject, number: int) -> None:
-        model = str(body.get("model", "scripted"))
-        if isinstance(answer, Fault):
-            self._send_fault(answer)
-            return
-        if isinstance(answer, Hang):
-            self.server.closing.wait(answer.seconds)
-            self.close_connection = True
-            return
-        cut = answer.after_events if isinstance(answer, CutStream) else None
-        reply = answer.reply if isinstance(answer, CutStream) else answer
-        if reply.delay > 0 and self.server.closing.wait(reply.delay):
-            self.close_connection = True
-        elif body.get("stream") is True:
-            self._send_stream(stream_events(reply, model, number), cut)
-        else:
-            self._send_json(200, message(reply, model, number), cut=cut is not None)
-
-    def _send_fault(self, fault: Fault) -> None:
-        headers = {} if fault.retry_after is None else {"Retry-After": f"{fault.retry_after:g}"}
-        error = {"type": fault.kind, "message": fault.message}
-        self._send_json(fault.status, {"type": "error", "error": error}, headers)
-
-    def _send_json(
-        self, status: int, value: JsonObject, headers: Mapping[str, str] | None = None, *, cut: bool = False
-    ) -> None:
-        raw = json.dumps(value).encode()
-        self.send_response(status)
-        for name, text in {"Content-Type": "application/json", **(headers or {})}.items():
-            self.send_header(name, text)
-        self.send_header("Content-Length", str(len(raw)))
-        self.close_connection = self.close_connection or cut
-        if self.close_connection and not cut:
-            self.send_header("Connection", "close")
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(raw[: len(raw) // 2] if cut else raw)
-
-    def _send_stream(self, events: Iterator[JsonObject], cut: int | None) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream; charset=utf-8")
-        self.send_header("Cache-Control", "no-cache")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        for index, event in enumerate(events):
-            if cut is not None and index >= cut:
-                break
-            raw = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(raw), raw))
-        if cut is None:
-            self.wfile.write(b"0\r\n\r\n")
-        else:
-            self.close_connection = True  # without the last chunk: the client must notice
-
-
-def _json_object(raw: bytes) -> JsonObject | None:
+def _on_port(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setblocking(False)
     try:
-        value = json.loads(raw)
-    except (ValueError, RecursionError):  # bad UTF-8 is a ValueError too
-        return None
-    return value if isinstance(value, dict) else None
+        listener.bind((_HOST, port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        said = getattr(error, "strerror", None) or str(error)
+        raise UserError(f"cannot listen on port {port}: {said}",
+                        hint="leave the port out: a free one is taken") from None
+    return listener
+
+
+def _on_path(path: Path) -> socket.socket:
+    """A socket file that only this user may use. One that a dead process left is replaced."""
+    _clear_the_way(path)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.setblocking(False)
+    try:
+        listener.bind(str(path))
+        path.chmod(0o600)  # nobody can connect before `listen`
+    except OSError as error:
+        listener.close()
+        raise UserError(f"cannot listen on {path}: {error.strerror or error}",
+                        hint="a socket's path has at most about 100 characters, in a folder that is there") from None
+    return listener
+
+
+def _clear_the_way(path: Path) -> None:
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UserError(f"cannot listen on {path}: {error.strerror or error}") from None
+    if not stat.S_ISSOCK(mode):
+        raise UserError(f"cannot listen on {path}: there is a file", hint="name a path where nothing is")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise HarnessError(f"cannot remove the old socket {path}: {error.strerror or error}") from None
+        else:
+            raise UserError(f"cannot listen on {path}: another process does", hint="end it, or name another path")

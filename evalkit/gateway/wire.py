@@ -1,4 +1,4 @@
-"""What goes over the wire, as pure functions: a reply -> one message object, or -> a list of stream events.
+"""A reply as the Messages API has it: one message object, or stream events. Pure functions, as in wire_*.py.
 
 The shapes follow https://docs.anthropic.com/en/api/messages and .../messages-streaming.
 """
@@ -10,11 +10,17 @@ from collections.abc import Iterator
 
 from evalkit.gateway.script import JsonObject, Reply, Text
 
-__all__ = ["message", "stream_events"]
+__all__ = ["message", "pieces", "stream_events"]
 
-# Deltas are kept short so that even a small block arrives in several pieces, as from the real service: a
-# client that forgets to join them fails in a test and not in the field.
-_DELTA_CHARACTERS = 16
+
+def pieces(text: str, size: int) -> Iterator[str]:
+    """A text in pieces of `size` characters.
+
+    They are short by default, so that even a small block arrives in several, as from the real service: a client that
+    forgets to join them fails in a test and not in the field.
+    """
+    for start in range(0, len(text), size):
+        yield text[start : start + size]
 
 
 def _content(reply: Reply, number: int) -> list[JsonObject]:
@@ -39,14 +45,14 @@ def message(reply: Reply, model: str, number: int) -> JsonObject:
         "stop_sequence": None,
         "usage": {
             "input_tokens": reply.input_tokens,
-            "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
+            "cache_creation_input_tokens": reply.cache_write_tokens,
+            "cache_read_input_tokens": reply.cache_read_tokens,
             "output_tokens": reply.output_tokens,
         },
     }
 
 
-def _block_events(index: int, block: JsonObject) -> Iterator[JsonObject]:
+def _block_events(index: int, block: JsonObject, size: int) -> Iterator[JsonObject]:
     if block["type"] == "text":
         whole, kind, part = block["text"], "text_delta", "text"
         opening = {**block, "text": ""}
@@ -54,9 +60,8 @@ def _block_events(index: int, block: JsonObject) -> Iterator[JsonObject]:
         whole, kind, part = json.dumps(block["input"]), "input_json_delta", "partial_json"
         opening = {**block, "input": {}}
     yield {"type": "content_block_start", "index": index, "content_block": opening}
-    for start in range(0, len(whole), _DELTA_CHARACTERS):
-        delta = {"type": kind, part: whole[start : start + _DELTA_CHARACTERS]}
-        yield {"type": "content_block_delta", "index": index, "delta": delta}
+    for piece in pieces(whole, size):
+        yield {"type": "content_block_delta", "index": index, "delta": {"type": kind, part: piece}}
     yield {"type": "content_block_stop", "index": index}
 
 
@@ -66,7 +71,7 @@ def stream_events(reply: Reply, model: str, number: int) -> Iterator[JsonObject]
     opening = {**whole, "content": [], "stop_reason": None, "usage": {**whole["usage"], "output_tokens": 1}}
     yield {"type": "message_start", "message": opening}
     for index, block in enumerate(whole["content"]):
-        yield from _block_events(index, block)
+        yield from _block_events(index, block, reply.chunk)
     ending = {"stop_reason": reply.ending, "stop_sequence": None}
     yield {"type": "message_delta", "delta": ending, "usage": {"output_tokens": reply.output_tokens}}
     yield {"type": "message_stop"}
