@@ -31,7 +31,8 @@ from evalkit.errors import HarnessError
 from evalkit.execute.marks import end_marked, marked, new_mark
 from evalkit.execute.pipes import Feed, Lines
 
-__all__ = ["Finished", "ProgramMissing", "begin", "check_going_on", "end_all", "run", "stopping", "stream"]
+__all__ = ["Dialogue", "Finished", "ProgramMissing", "begin", "check_going_on", "converse", "end_all", "run",
+           "stopping", "stream", "tended"]
 
 OUTPUT_LIMIT = 64 * 1024 * 1024
 """Bytes that a command may print before it is ended."""
@@ -126,6 +127,65 @@ def stream(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limit: flo
     if finished.exit_code != 0:
         _check_space(cwd)
     return finished
+
+
+@contextlib.contextmanager
+def converse(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path) -> Iterator[Dialogue]:
+    """Start a command that answers each line of its input with one of its output; it ends with the `with`.
+
+    log: where its standard error goes. Raises `ProgramMissing`, or HarnessError where the machine fails.
+    """
+    with (_opened(log) as errors,
+          _Child(argv, cwd, env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors) as child):
+        yield Dialogue(child)
+
+
+class Dialogue:
+    """A child that is asked and answers, line by line."""
+
+    def __init__(self, child: _Child) -> None:
+        assert child.process.stdin is not None
+        assert child.process.stdout is not None
+        self._child = child
+        self._input, self._answers = child.process.stdin, list[bytes]()
+        self._output = Lines(child.process.stdout, self._answers.append)
+
+    def ask(self, line: bytes, limit: float) -> bytes:
+        """Its answer to a line; neither has its line end. limit: seconds.
+
+        Raises HarnessError where it ends, or does not answer in time; it cannot be asked again then.
+        """
+        until = time.monotonic() + limit
+        feed = Feed(self._input, line + b"\n")
+        with selectors.DefaultSelector() as selector:
+            selector.register(feed.file, selectors.EVENT_WRITE, feed.write)
+            selector.register(self._output.file, selectors.EVENT_READ, self._output.read)
+            while not self._answers:
+                if self._child.mark not in _running:
+                    raise HarnessError(f"`{self._child.name}` was ended: evalkit is being stopped")
+                if time.monotonic() > until:
+                    raise HarnessError(f"`{self._child.name}` did not answer within {limit:g} s")
+                for key, _ in selector.select(0.05):
+                    if not key.data():
+                        selector.unregister(key.fileobj)
+                        if key.fileobj is self._output.file and not self._answers:
+                            raise HarnessError(f"`{self._child.name}` ended before it answered")
+        return self._answers.pop(0)
+
+
+@contextlib.contextmanager
+def tended() -> Iterator[dict[str, str]]:
+    """For a library that starts children itself: the variables to start them with. All end with the `with`."""
+    mark = new_mark()
+    with _lock:
+        check_going_on()
+        _running[mark] = None
+    try:
+        yield marked(mark)
+    finally:
+        end_marked(lambda found: found == mark)
+        with _lock:
+            _running.pop(mark, None)
 
 
 def _follow(child: _Child, limit: float, over: Callable[[], str], pause: Callable[[float], None],

@@ -24,7 +24,7 @@ from attrs import frozen
 
 from evalkit.lint.schema import of_command
 
-__all__ = ["Loader", "Loading", "Registry", "load_registry"]
+__all__ = ["FORMS", "Loader", "Loading", "Registry", "load_registry", "named_tools"]
 
 LIMIT = 20.0
 """Seconds."""
@@ -115,11 +115,8 @@ def _read(data: bytes, status: int) -> Loading:
 
 def _understood(found: Any) -> Loading:
     """The commands of an object, whichever of the forms it has."""
-    if isinstance(found, list):
-        pairs = [(_name(tool), tool) for tool in found]
-    elif isinstance(found, dict):
-        pairs = list(found.items())
-    else:
+    pairs = named_tools(found)
+    if pairs is None:
         return Loading(None, f"it is neither a mapping nor a list; {FORMS}")
     commands: dict[str, Schema] = {}
     for place, (name, given) in enumerate(pairs, 1):
@@ -132,6 +129,13 @@ def _understood(found: Any) -> Loading:
             return Loading(None, f"its list has two tools `{_shown(name)}`")
         commands[name] = schema
     return Loading(Loaded(commands))
+
+
+def named_tools(found: Any) -> list[tuple[str | None, Any]] | None:
+    """The definitions of a registry with their names, in either form; None where it has neither."""
+    if isinstance(found, list):
+        return [(_name(tool), tool) for tool in found]
+    return list(found.items()) if isinstance(found, dict) else None
 
 
 def _name(tool: Any) -> str | None:
