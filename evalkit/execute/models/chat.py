@@ -12,7 +12,8 @@ from attrs import field, frozen
 
 from evalkit.execute.outcome import Usage
 
-__all__ = ["Chat", "ModelTurn", "Protocol", "Reply", "Stop", "Tool", "ToolOutput", "ToolUse", "Turn", "UserTurn"]
+__all__ = ["Chat", "ModelTurn", "Protocol", "Reply", "Request", "Stop", "Tool", "ToolOutput", "ToolUse", "Turn",
+           "UserTurn"]
 
 Protocol: TypeAlias = Literal["anthropic", "openai", "gemini"]
 """Anthropic Messages, OpenAI-compatible chat completions, Gemini generateContent."""
@@ -77,7 +78,7 @@ Turn: TypeAlias = UserTurn | ModelTurn
 class Chat:
     """One request to a model. model: its slug. force: the tool that it must call, once.
 
-    longest: tokens of the answer. temperature, seed: None leaves it to the provider.
+    longest: tokens of the answer, thinking included. longest, temperature, seed: None leaves it to the provider.
     """
 
     model: str
@@ -85,15 +86,27 @@ class Chat:
     system: str = ""
     tools: tuple[Tool, ...] = ()
     force: str | None = None
-    longest: int = 8_000
+    longest: int | None = 8_000
     temperature: float | None = None
     seed: int | None = None
 
 
 @frozen
+class Request:
+    """A chat as a protocol has it: the path below the endpoint's address, the JSON body, and the protocol's headers."""
+
+    path: str
+    body: dict[str, Any]
+    headers: Mapping[str, str] = field(factory=dict)
+
+
+@frozen
 class Reply:
-    """A model's answer. model: as it names itself. usage: tokens as the provider counted them, and its own cost where
-    it tells one. response: the provider's JSON, as it came.
+    """A model's answer.
+
+    detail: the provider's own word for why it stopped. model: as it names itself. usage: tokens as the provider counted
+    them (input without what came from a cache or went into one; output with thinking), and its own cost where it tells
+    one. content: what goes back as it came where the chat goes on. response: the provider's JSON, as it came.
     """
 
     text: str
@@ -102,7 +115,9 @@ class Reply:
     model: str
     usage: Usage
     response: Mapping[str, Any] = field(repr=False)
+    detail: str = ""
+    content: Any = field(default=None, repr=False)
 
-    def turn(self, raw: Any = None) -> ModelTurn:
+    def turn(self) -> ModelTurn:
         """The answer as a turn of the chat that goes on."""
-        return ModelTurn(self.text, self.calls, raw)
+        return ModelTurn(self.text, self.calls, self.content)

@@ -1,39 +1,84 @@
-"""Where models are reached, and with which key. The only place that knows an address or a key's variable."""
+"""Where models are reached, with which key and over which protocol. The only place that knows an address or a key's
+variable.
+
+A gateway's key reaches any model: `anthropic/…` over its Messages API, which keeps what Claude needs to go on with,
+every other over its chat completions. Without one, the vendor that a model's slug names is asked itself, with its key:
+
+    anthropic/…, claude-…     ANTHROPIC_API_KEY
+    openai/…, gpt-…, o3 …     OPENAI_API_KEY      (and any slug of no known vendor, where OPENAI_BASE_URL is set)
+    google/…, gemini-…        GEMINI_API_KEY
+
+OPENAI_BASE_URL is the address of a server with OpenAI's chat completions, its version included (`http://host/v1`). The
+vendor before the first `/` chooses the provider and is no part of the model's name there: `openai/org/name` is
+`org/name`.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from attrs import field, frozen
 
 from evalkit.errors import UserError
+from evalkit.execute.models.chat import Protocol
 
-__all__ = ["Endpoint", "find_endpoint", "missing_key"]
+__all__ = ["Endpoint", "Endpoints", "Vendor", "find_endpoint", "missing_key", "vendor_of"]
 
 GATEWAY_URL = "https://ai-gateway.vercel.sh"
 ANTHROPIC_URL = "https://api.anthropic.com"
+OPENAI_URL = "https://api.openai.com/v1"
+GEMINI_URL = "https://generativelanguage.googleapis.com"
 _GATEWAY_KEYS = ("AI_GATEWAY_API_KEY", "VERCEL_AI_GATEWAY_API_KEY")
-_ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
+_OPENAI_ADDRESS = "OPENAI_BASE_URL"
+
+Vendor: TypeAlias = Literal["anthropic", "openai", "google"]
+_KEYS: dict[Vendor, str] = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "google": "GEMINI_API_KEY"}
+_NAMES: dict[Vendor, re.Pattern[str]] = {
+    "anthropic": re.compile(r"claude[-.]"),
+    "openai": re.compile(r"(gpt-|chatgpt-|codex-|o[1-9](-|$))"),
+    "google": re.compile(r"(gemini|gemma)-"),
+}
+"""How a model's own name begins."""
+
+
+def vendor_of(model: str) -> Vendor | None:
+    """Who makes a model, by its slug or its own name; None: nobody whom evalkit can ask itself."""
+    before, slash, _ = model.lower().partition("/")
+    for vendor, names in _NAMES.items():
+        if before == vendor if slash else names.match(before):
+            return vendor
+    return None
 
 
 @frozen
 class Endpoint:
-    """An Anthropic Messages API: its address, and the key that opens it.
+    """An address where models are reached, and the key that opens it.
 
-    style: the header that carries the key: `bearer` (gateways) or `x-api-key` (Anthropic itself).
+    style: the header that carries the key: `bearer` (gateways, OpenAI), `x-api-key` (Anthropic itself) or
+    `x-goog-api-key` (Gemini). gateway: it takes whole slugs. compatible: it is not OpenAI itself that speaks OpenAI's
+    protocol.
     """
 
     url: str
     variable: str
     key: str = field(repr=False)
-    style: Literal["bearer", "x-api-key"] = "bearer"
+    style: Literal["bearer", "x-api-key", "x-goog-api-key"] = "bearer"
+    protocol: Protocol = "anthropic"
+    compatible: bool = False
+
+    @property
+    def gateway(self) -> bool:
+        return self.variable in _GATEWAY_KEYS
 
     def model(self, slug: str) -> str:
-        """The model's name here: gateways take slugs (`anthropic/claude-x-4.8`), Anthropic its own names."""
-        if self.style == "bearer":
+        """The model's name here: gateways take slugs (`anthropic/claude-x-4.8`), vendors their own names."""
+        if self.gateway or (self.protocol == "anthropic" and self.style == "bearer"):
             return slug
-        return slug.removeprefix("anthropic/").replace(".", "-")
+        if self.protocol == "anthropic":
+            return slug.removeprefix("anthropic/").replace(".", "-")
+        return slug.removeprefix("openai/" if self.protocol == "openai" else "google/")
 
     def sound_key(self) -> str:
         """The key. Raises UserError where a character shows that it is none (an error further on would print it)."""
@@ -43,33 +88,90 @@ class Endpoint:
         return self.key
 
     def headers(self) -> dict[str, str]:
+        """The header with the key."""
         if self.style == "bearer":
             return {"authorization": f"Bearer {self.sound_key()}"}
-        return {"x-api-key": self.sound_key()}
+        return {self.style: self.sound_key()}
 
     def claude_code(self) -> dict[str, str]:
-        """The environment that points Claude Code here.
+        """The environment that points Claude Code here. Raises UserError where it does not speak the protocol.
 
         The API key is set to nothing on purpose at a gateway: one that is set would win over the token.
         """
+        if self.protocol != "anthropic":
+            raise _not_for_claude_code("it", self.variable)
         if self.style == "bearer":
             return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_AUTH_TOKEN": self.sound_key(), "ANTHROPIC_API_KEY": ""}
         return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": self.sound_key()}
 
 
-def find_endpoint(environ: Mapping[str, str], gateway: str | None) -> Endpoint | None:
-    """The endpoint that the environment has a key for; `gateway` is another address for it. None without a key."""
+def find_endpoint(environ: Mapping[str, str], gateway: str | None, model: str | None = None, *,
+                  only: Protocol | None = None) -> Endpoint | None:
+    """Where a model is reached with the keys of the environment; None without one.
+
+    gateway: another address for it. model: None for one of Anthropic's. only: the one protocol that is spoken by who
+    asks; a vendor that has another one is no endpoint then.
+    """
+    vendor = "anthropic" if model is None else vendor_of(model)
     for variable in _GATEWAY_KEYS:
         if key := environ.get(variable, "").strip():
-            return Endpoint((gateway or GATEWAY_URL).rstrip("/"), variable, key)
-    if key := environ.get(_ANTHROPIC_KEY, "").strip():
-        return Endpoint((gateway or ANTHROPIC_URL).rstrip("/"), _ANTHROPIC_KEY, key, "x-api-key")
-    return None
+            base = (gateway or GATEWAY_URL).rstrip("/")
+            if only == "anthropic" or (only is None and vendor == "anthropic"):
+                return Endpoint(base, variable, key)
+            if only == "gemini":
+                return None
+            return Endpoint(f"{base}/v1", variable, key, protocol="openai", compatible=True)
+    address = environ.get(_OPENAI_ADDRESS, "").strip().rstrip("/")
+    if vendor is None and address:
+        vendor = "openai"
+    if vendor is None or not (key := environ.get(_KEYS[vendor], "").strip()):
+        return None
+    found = _of_vendor(vendor, key, gateway.rstrip("/") if gateway else None, address)
+    return found if only in (None, found.protocol) else None
 
 
-def missing_key(what: str) -> UserError:
-    """The error for a model that is asked for without a key."""
+def _of_vendor(vendor: Vendor, key: str, gateway: str | None, address: str) -> Endpoint:
+    if vendor == "anthropic":
+        return Endpoint(gateway or ANTHROPIC_URL, _KEYS[vendor], key, "x-api-key")
+    if vendor == "google":
+        return Endpoint(gateway or GEMINI_URL, _KEYS[vendor], key, "x-goog-api-key", "gemini")
+    url = f"{gateway}/v1" if gateway else address or OPENAI_URL
+    return Endpoint(url, _KEYS[vendor], key, protocol="openai", compatible=bool(address))
+
+
+def missing_key(what: str, model: str | None = None, *, only: Protocol | None = None) -> UserError:
+    """The error for a model that is asked for without a key that opens it. only: as in `find_endpoint`."""
+    vendor = "anthropic" if model is None else vendor_of(model)
+    if only == "anthropic" and vendor != "anthropic" and model is not None:
+        return _not_for_claude_code(f"`{model}`", "")
+    own = _KEYS[vendor] if vendor else f"OPENAI_API_KEY with {_OPENAI_ADDRESS}"
+    needed = "a model, and no key is set" if model is None else f"the model `{model}`, and no key for it is set"
     return UserError(
-        f"{what} needs a model, and no key is set",
-        hint=f"export {_GATEWAY_KEYS[0]}=…   (or {_GATEWAY_KEYS[1]}, or {_ANTHROPIC_KEY}); "
+        f"{what} needs {needed}",
+        hint=f"export {_GATEWAY_KEYS[0]}=…   (or {_GATEWAY_KEYS[1]}, or {own}); "
         "without a key, agent=oracle plays the reference answer")
+
+
+def _not_for_claude_code(model: str, variable: str) -> UserError:
+    return UserError(f"Claude Code speaks Anthropic's Messages API only, and cannot reach {model}"
+                     + (f" with {variable}" if variable else ""),
+                     hint=f"choose an anthropic/… model, or export {_GATEWAY_KEYS[0]}=…: a gateway has any for it")
+
+
+@frozen
+class Endpoints:
+    """The endpoints that one run's environment opens. gateway: another address for all of them."""
+
+    environ: Mapping[str, str] = field(repr=False)
+    gateway: str | None = None
+
+    def find(self, model: str | None, *, only: Protocol | None = None) -> Endpoint | None:
+        """As `find_endpoint`."""
+        return find_endpoint(self.environ, self.gateway, model, only=only)
+
+    def of(self, model: str | None, what: str, *, only: Protocol | None = None) -> Endpoint:
+        """The endpoint of a model that `what` needs. Raises UserError where no key opens one."""
+        found = self.find(model, only=only)
+        if found is None:
+            raise missing_key(what, model, only=only)
+        return found
