@@ -26,7 +26,7 @@ from evalkit.analysis.globs import BadGlob, matching
 from evalkit.errors import HarnessError
 from evalkit.execute.rebuilt import PATTERN, Entry, Rebuilt, is_below
 from evalkit.execute.shell_writes import Named, shell_writes
-from evalkit.execute.transcript import Ended, Folder, Gap, SubAgent, ToolCall, ToolResult, read_events
+from evalkit.execute.transcripts import Ended, Folder, Gap, SubAgent, ToolCall, ToolResult, read_events
 from evalkit.execute.tree import MAX_BYTES, MAX_ENTRIES, MAX_FILE, MAX_NAME, Manifest, followed
 
 __all__ = ["rebuild"]
@@ -68,8 +68,8 @@ def rebuild(base: Mapping[str, Entry], transcript: Path, *, caches: Iterable[str
                 work.doubt_all(f"line {event.line} of the transcript is not known: {event.why}")
             case Ended():
                 work.ended = event.how
-            case ToolCall():
-                pass  # its result decides
+            case _:
+                pass  # a call's result decides; the rest changes no file
     if not told:
         raise HarnessError("its transcript tells of no call and of no end", hint="is it damaged, or cut off?")
     return work.rebuilt(tuple(caches))

@@ -9,19 +9,29 @@ from typing import Any
 
 import pytest
 
-from evalkit.execute import transcript as module
-from evalkit.execute.transcript import Ended, Event, Folder, Gap, SubAgent, ToolCall, ToolResult, read_events
+from evalkit.execute.transcripts import (
+    Ended,
+    Event,
+    Folder,
+    Gap,
+    Message,
+    SubAgent,
+    ToolCall,
+    ToolResult,
+    read_events,
+)
+from evalkit.execute.transcripts import lines as module
 from tests.unit.execute.transcripts import HOME, Transcript
 
 
 def told(path: Path) -> list[Any]:
-    """The events in short: results as (name, status, ran)."""
+    """The events but for messages in short: results as (name, status, ran)."""
     def short(event: Event) -> Any:
         if isinstance(event, ToolResult):
             return event.call.name, event.status, event.ran
         return event.name if isinstance(event, ToolCall) else event
 
-    return [short(event) for event in read_events(path)]
+    return [short(event) for event in read_events(path) if not isinstance(event, Message)]
 
 
 @pytest.mark.parametrize("session", [False, True])
@@ -154,4 +164,4 @@ def test_sub_agents(tmp_path: Path) -> None:
 
 def test_how_a_run_ended(tmp_path: Path) -> None:
     """The result line's subtype."""
-    assert Ended("error_max_turns") == told(Transcript().end("error_max_turns").save(tmp_path))[-1]
+    assert Ended("error_max_turns", line=2) == told(Transcript().end("error_max_turns").save(tmp_path))[-1]

@@ -1,0 +1,147 @@
+"""A transcript's file -> its records as bytes, one at a time: lines, or the elements of one JSON array.
+
+An array may be printed in any way, over many lines or in one. Its elements are found without reading it whole: a
+regular expression steps over strings and finds brackets. What stands before an array must be other programs' output;
+what follows it is read as lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, TypeAlias
+
+from evalkit.errors import HarnessError
+
+__all__ = ["LONGEST", "Record", "records", "records_with"]
+
+LONGEST = 64 * 1024 * 1024
+"""Bytes of a record; a longer one is not read."""
+_CHUNK = 1 << 18
+_HEAD = 1 << 16
+"""Bytes at the beginning in which an array may begin."""
+_ARRAY = re.compile(rb"^(?:\xef\xbb\xbf)?[\s\0]*\[\s*(?=\{)", re.MULTILINE)
+_OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?\s*\{", re.MULTILINE)
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+("?)|[{}\[\]]', re.DOTALL)
+_STRING_END = re.compile(rb'(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
+
+Record: TypeAlias = tuple[int, bytes | None, bool]
+"""Its number, its bytes (None: it is too long), and whether it has an end."""
+
+
+def records(path: Path) -> Iterator[Record]:
+    """The records of a file. Raises HarnessError where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            number = 0
+            if start := _array(file):
+                file.seek(start)
+                for number, raw, whole in _elements(file):
+                    yield number, raw, whole
+            yield from _lines(file, number)
+    except OSError as error:
+        raise HarnessError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def records_with(path: Path, text: bytes) -> Iterator[bytes]:
+    """The records that hold a text, much faster than by reading all of them. Raises HarnessError."""
+    try:
+        with path.open("rb") as file:
+            places = list(_places(file, text))
+            if places and _array(file):
+                yield from (raw for _, raw, _ in records(path) if raw is not None and text in raw)
+                return
+            end = 0
+            for place in places:
+                if place >= end:
+                    file.seek(_line_start(file, place))
+                    raw = file.readline(LONGEST)
+                    end = file.tell()
+                    yield raw
+    except OSError as error:
+        raise HarnessError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _lines(file: IO[bytes], number: int) -> Iterator[Record]:
+    while raw := file.readline(LONGEST):
+        number += 1
+        if len(raw) == LONGEST and not raw.endswith(b"\n"):
+            while (rest := file.readline(LONGEST)) and not rest.endswith(b"\n"):
+                pass
+            yield number, None, True
+        else:
+            yield number, raw, raw.endswith(b"\n")
+
+
+# ---- one array ----
+def _array(file: IO[bytes]) -> int:
+    """Where the first element of the array begins that the file is, or 0. The file stands at its beginning then."""
+    file.seek(0)
+    head = file.read(_HEAD)
+    file.seek(0)
+    found = _ARRAY.search(head)
+    return found.end() if found and not _OBJECT.search(head, 0, found.start()) else 0
+
+
+def _elements(file: IO[bytes]) -> Iterator[Record]:
+    """The objects and arrays of an array of which `[` was read. The file stands behind its `]` then."""
+    data, at, start, depth, number = b"", 0, -1, 0, 0
+    in_string = too_long = False
+    while chunk := file.read(_CHUNK):
+        kept = at if start < 0 or too_long else start
+        data, at, start = data[kept:] + chunk, at - kept, start - kept if start >= 0 and not too_long else start
+        if in_string:
+            rest = _STRING_END.match(data, at)
+            assert rest is not None  # it matches nothing, too
+            at, in_string = rest.end(), not rest[1]
+        for token in _TOKEN.finditer(data, at) if not in_string else ():
+            at = token.end()
+            first = data[token.start()]
+            if first == 0x22:
+                if not token[1]:
+                    in_string = True
+                    break
+            elif first in b"{[":
+                if not depth:
+                    start, too_long = token.start(), False
+                depth += 1
+            elif depth:
+                depth -= 1
+                if not depth:
+                    number += 1
+                    yield number, None if too_long else data[start:at], True
+                    start = -1
+            elif first == 0x5D:
+                file.seek(at - len(data), 1)
+                return
+        else:
+            at = at if in_string else len(data)
+        too_long = too_long or (start >= 0 and len(data) - start > LONGEST)
+    if start >= 0:
+        yield number + 1, None if too_long else data[start:], False
+
+
+# ---- places of a text ----
+def _places(file: IO[bytes], text: bytes) -> Iterator[int]:
+    kept, before = b"", 0  # before: the place of what is kept
+    while chunk := file.read(1 << 20):
+        data = kept + chunk
+        at = data.find(text)
+        while at >= 0:
+            yield before + at
+            at = data.find(text, at + len(text))
+        kept = data[-(len(text) - 1):]
+        before += len(data) - len(kept)
+
+
+def _line_start(file: IO[bytes], place: int) -> int:
+    """The place where the line begins that a place is in; of a line that is too long, a later place."""
+    end = place
+    while end > 0 and place - end < LONGEST:
+        begin = max(0, end - (1 << 16))
+        file.seek(begin)
+        if (at := file.read(end - begin).rfind(b"\n")) >= 0:
+            return begin + at + 1
+        end = begin
+    return end
