@@ -57,6 +57,10 @@ _STOPS = {"max_tokens": "a reply reached its greatest length",
           "model_context_window_exceeded": "the conversation filled the model's context"}
 _OPEN_MESSAGES = 64
 """Messages whose usage may still grow: one for each sub-agent that works at a time."""
+_ANY = "session"
+"""What sub-agents are called whose lines do not tell whose they are."""
+_EARLY, _EARLY_LINES = 4, 8
+"""Results without a call that are held, and for how many lines: their call may be on a line that was torn."""
 
 
 class ClaudeFormat:
@@ -71,6 +75,7 @@ class ClaudeFormat:
         self._lines = Seen()
         self._messages = Seen()
         self._usages: dict[str, MessageUsage] = {}
+        self._early: dict[str, tuple[int, Mapping[str, Any], Mapping[str, Any]]] = {}
         self._aside: set[str] = set()
         self._folder = ""
         self._stopped: tuple[str, str] | None = None
@@ -84,6 +89,8 @@ class ClaudeFormat:
     def take(self, line: int, event: Mapping[str, Any], out: list[Event]) -> None:
         """Add what an object of the file tells."""
         kind = event.get("type")
+        if self._early:
+            self._overdue(line, out)
         if kind == "stream_event":
             self._streamed(line, event, out)
             return
@@ -91,7 +98,7 @@ class ClaudeFormat:
         if isinstance(identity, str) and not self._lines.add(identity):
             return
         aside = event.get("parent_tool_use_id")
-        aside = aside if isinstance(aside, str) else "session" if event.get("isSidechain") is True else ""
+        aside = aside if isinstance(aside, str) else _ANY if event.get("isSidechain") is True else ""
         folder = event.get("cwd")
         if isinstance(folder, str) and folder and folder != self._folder and not aside:
             self._folder = folder
@@ -115,6 +122,8 @@ class ClaudeFormat:
     def end(self, out: list[Event]) -> None:
         """Add what is known when the file ends: usages that could have grown, calls without a result."""
         self._close_usages(out)
+        for at, _, _ in self._early.values():
+            out.append(Gap(at, "it is the result of a call that is not there"))
         for call in self._open.values():
             denied = call.id in self._denied
             out.append(ToolResult(call, "denied" if denied else "missing", ran=not denied, line=call.line))
@@ -140,21 +149,23 @@ class ClaudeFormat:
             said_by = "system"
         content = message.get("content")
         if isinstance(content, str):
-            out.append(Message(said_by, content, aside, identity, line))
-            return
+            content = [{"type": "text", "text": content}]
         for block in content if isinstance(content, list) else ():
             if not isinstance(block, dict):
                 continue
             kind = block.get("type")
             if kind == "text":
-                if isinstance(text := block.get("text"), str) and text:
+                text = block.get("text")
+                if isinstance(text, str) and text and (not identity or self._lines.add((identity, text))):
                     out.append(Message(said_by, text, aside, identity, line))
             elif kind == "tool_use":
                 self._call(line, block, aside, out)
             elif kind == "tool_result":
                 self._result(line, event, block, out)
-            elif kind == "thinking" and isinstance(text := block.get("thinking"), str) and text:
-                out.append(Message("thinking", text, aside, identity, line))
+            elif kind == "thinking":
+                text = block.get("thinking")
+                if isinstance(text, str) and text and (not identity or self._lines.add((identity, text))):
+                    out.append(Message("thinking", text, aside, identity, line))
 
     def _stop(self, line: int, identity: str, reason: object, out: list[Event]) -> None:
         if isinstance(reason, str) and reason in _STOPS and (identity, reason) != self._stopped:
@@ -165,19 +176,23 @@ class ClaudeFormat:
         name, identity, given = block.get("name"), block.get("id"), block.get("input")
         if not (isinstance(name, str) and isinstance(identity, str) and isinstance(given, dict)):
             out.append(Gap(line, "its tool call has no name, id or input"))
-        elif self._known.add(identity):
+        elif self._known.add(identity) or identity in self._early:
             path = next((value for key in _PATHS if isinstance(value := given.get(key), str)), "")
             command = given.get("command")
             call = self._open[identity] = ToolCall(identity, name, given, tool_of(name), path,
                                                    command if isinstance(command, str) else "", aside, line)
             out.append(call)
+            if identity in self._early:
+                self._result(*self._early.pop(identity), out)
 
     def _result(self, line: int, event: Mapping[str, Any], block: Mapping[str, Any], out: list[Event]) -> None:
         name = str(block.get("tool_use_id"))
         call = self._open.pop(name, None)
         if call is None:
             if self._known.add(name):
-                out.append(Gap(line, "it is the result of a call that is not there"))
+                if len(self._early) >= _EARLY:
+                    self._overdue(line + _EARLY_LINES + 1, out)
+                self._early[name] = line, event, block
             return
         failed = block.get("is_error") is True
         detail = event.get("tool_use_result", event.get("toolUseResult"))
@@ -188,6 +203,12 @@ class ClaudeFormat:
         else:
             ran = not (failed and said.startswith(_NOT_RUN))
             out.append(ToolResult(call, "error" if failed else "ok", ran, said, told, line))
+
+    def _overdue(self, line: int, out: list[Event]) -> None:
+        """Results whose call was waited for long enough."""
+        for name in [name for name, (at, _, _) in self._early.items() if line - at > _EARLY_LINES]:
+            at, _, _ = self._early.pop(name)
+            out.append(Gap(at, "it is the result of a call that is not there"))
 
     # ---- usage ----
     def _streamed(self, line: int, event: Mapping[str, Any], out: list[Event]) -> None:
@@ -218,8 +239,8 @@ class ClaudeFormat:
         if known is None:
             if not self._messages.add(identity):
                 return  # it was told before: a resumed session repeats its lines
-            for name in [name for name, used in self._usages.items() if used.sub_agent == aside]:
-                out.append(self._usages.pop(name))
+            done = [name for name, used in self._usages.items() if used.sub_agent == aside != _ANY]
+            out += [self._usages.pop(name) for name in done]
             if len(self._usages) >= _OPEN_MESSAGES:
                 out.append(self._usages.pop(next(iter(self._usages))))
             known = MessageUsage(identity, model=model if isinstance(model, str) else "", sub_agent=aside, line=line)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import IO, Any, get_args
 
 import orjson
-from attrs import fields
+from attrs import NOTHING, fields
 
 from evalkit.errors import HarnessError
 from evalkit.execute.secrets import Redactor
@@ -70,7 +70,7 @@ class Writer:
         given: dict[str, Any] = {"type": kind}
         for part in fields(type(event)):
             value = getattr(event, part.name)
-            if part.name != "line" and value not in ("", None, {}):
+            if part.name != "line" and (part.default is NOTHING or value not in ("", None, {})):
                 given[part.name] = value.id if part.name == "call" else value
         self._line(given if raw is None else {**given, "raw": raw})
 
@@ -127,7 +127,7 @@ class OwnFormat:
                 continue
             value = event[name]
             if name == "call":
-                call = self._open.pop(str(value), None)
+                call = self._open.get(str(value))
                 if call is None:
                     raise ValueError("it is the result of a call that is not there")
                 value = call
@@ -137,7 +137,9 @@ class OwnFormat:
                 raise ValueError(f"`{name}` is none of {', '.join(words)}")
             given[name] = value
         found: Event = _CLASSES[kind](**given)
-        if isinstance(found, ToolCall):
+        if isinstance(found, ToolResult):
+            del self._open[found.call.id]
+        elif isinstance(found, ToolCall):
             if found.id in self._open:
                 return None
             self._open[found.id] = found

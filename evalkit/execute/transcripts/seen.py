@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Hashable
 
 __all__ = ["Seen"]
 
@@ -20,7 +21,7 @@ class Seen:
         self._mask = _START - 1
         self._count = 0
 
-    def add(self, name: str) -> bool:
+    def add(self, name: Hashable) -> bool:
         """Note a name. Returns whether it is a new one."""
         mark = hash(name) & 0xFFFFFFFFFFFFFFFF or 1  # 0 is an empty slot
         slots, mask = self._slots, self._mask

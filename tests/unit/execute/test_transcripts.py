@@ -123,7 +123,7 @@ def test_what_cannot_be_read_is_a_gap(tmp_path: Path) -> None:
     lines.add({"type": "assistant", "message": {"content": [{"type": "tool_use", "id": "x"}]}})
     gaps = [event for event in told(lines.save(tmp_path)) if isinstance(event, Gap)]
     assert ["it is damaged, and held a tool call", "it is damaged, and held a tool's result",
-            "it is the result of a call that is not there", "its tool call has no name, id or input"] == [
+            "its tool call has no name, id or input", "it is the result of a call that is not there"] == [
         gap.why for gap in gaps]
 
 
