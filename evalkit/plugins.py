@@ -20,7 +20,7 @@ __all__ = ["AGENTS", "SPOKEN_AGENTS", "Group", "Plugin", "find_plugin", "load_pl
 
 AGENTS = ("claude", "api", "tools", "command", "oracle", "nop")
 """Agents of evalkit's own that a case may select."""
-SPOKEN_AGENTS = ("wrong:NAME", "replay:PATH")
+SPOKEN_AGENTS = ("wrong:NAME", "replay:PATH", "command:LINE")
 """Agents of evalkit's own that only a command line selects."""
 
 Group: TypeAlias = Literal["agents", "graders"]

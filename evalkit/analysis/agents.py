@@ -9,17 +9,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve
+
 from evalkit.analysis import model as m
 from evalkit.analysis.findings import Findings
 from evalkit.analysis.levels import Block
+from evalkit.analysis.placeholders import project_files
 from evalkit.analysis.scope import Scope
 from evalkit.analysis.values import is_function
 from evalkit.diagnostics import Span, did_you_mean
 from evalkit.plugins import AGENTS, find_plugin, plugin_names
 from evalkit.syntax import nodes as n
 
-__all__ = ["resolve_agent"]
+__all__ = ["resolve_agent", "resolve_other_agents"]
 
+COMMAND_PLACEHOLDERS = ("home", "model", "project", "prompt_file", "workspace")
+"""What stands in the command line of agent `command`."""
 HOTTEST = 2
 """The highest temperature that models know."""
 
@@ -30,6 +35,17 @@ def resolve_agent(scope: Scope, default: str) -> m.AgentConfig:
     for _, use in scope.levels.all(n.UseAgent):
         name = _known_agent(scope.findings, use.name)
         scope.note("agent.name", use.span)
+    return _configured(scope, name)
+
+
+def resolve_other_agents(scope: Scope, selected: str) -> tuple[m.AgentConfig, ...]:
+    """The agents that are configured beside the selected one: the command line may name them."""
+    names = {_known_agent(scope.findings, agent.name): None for _, agent in scope.levels.all(n.Agent)}
+    silent = evolve(scope, origins={})
+    return tuple(_configured(silent, name) for name in names if name != selected)
+
+
+def _configured(scope: Scope, name: str) -> m.AgentConfig:
     builder = _Builder(scope)
     for block in scope.levels.blocks:
         builder.common(block)
@@ -81,6 +97,17 @@ class _Builder:
     def file(self, folder: Path, path: n.Str) -> str | None:
         return self.scope.suite.files.find(folder, path.value, path.span, "file")
 
+    def command(self, text: n.Str) -> m.Command:
+        """The command line of agent `command`. What it names with `{project}/` is there."""
+        command = self.values.command(text, COMMAND_PLACEHOLDERS, None)
+        for path in project_files(command):
+            if (self.scope.suite.files.root / path).exists():
+                self.scope.findings.looked.add(path)
+            else:
+                self.scope.report("E040", f"`{path}` does not exist", text.span,
+                                  help="`{project}` is the project's folder")
+        return command
+
     def statement(self, folder: Path, node: Any) -> None:
         span = node.span
         match node:
@@ -109,7 +136,7 @@ class _Builder:
             case n.State(path=path):
                 self.set(span, state=self.file(folder, path))
             case n.Command(command=command):
-                self.set(span, command=self.values.command(command, ("prompt_file", "workspace"), None))
+                self.set(span, command=self.command(command))
             case n.Temperature(value=value):
                 self.values.bounded(value, 0, HOTTEST, "a temperature")
                 self.set(span, temperature=float(value.value))

@@ -251,6 +251,8 @@ class Case:
     tags: tuple[str, ...] = field(default=(), metadata=GROWN)
     trials: int | None = field(default=None, metadata=GROWN)
     """Samples that the case asks for; None: one, or what the command line says."""
+    other_agents: tuple[AgentConfig, ...] = field(default=(), metadata=GROWN)
+    """How agents are configured that the case does not select."""
     silenced: tuple[Silence, ...] = ()
     origins: dict[str, str] = field(factory=dict, hash=False)
     """The place that each value is from, by its path: `limits.turns`, `setup.skills.zig`, `checks.loop`,

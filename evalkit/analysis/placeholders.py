@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
-__all__ = ["escape", "expand", "expand_all", "placeholders", "substitute"]
+if TYPE_CHECKING:
+    from evalkit.analysis.model import Command
+
+__all__ = ["escape", "expand", "expand_all", "placeholders", "project_files", "substitute"]
 
 _PLACEHOLDER = re.compile(r"\{\{|\{([^{}]*)\}|\{")
 
@@ -38,3 +43,13 @@ def escape(text: str) -> str:
 def expand_all(words: Iterable[str], values: Mapping[str, str]) -> list[str]:
     """`expand` over the words of a command: each word stays one word, whatever it is replaced by."""
     return [expand(word, values) for word in words]
+
+
+def project_files(command: Command) -> tuple[str, ...]:
+    """The files and folders that whole words name as `{project}/PATH`, relative to the project's root."""
+    found = []
+    for word in command.words:
+        head, _, rest = word.partition("/")
+        if head == "{project}" and rest and ".." not in PurePosixPath(rest).parts and "{" not in rest:
+            found.append(PurePosixPath(rest).as_posix())
+    return tuple(dict.fromkeys(found))

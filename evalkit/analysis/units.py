@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from attrs import evolve, frozen
 
 from evalkit.analysis import model as m
-from evalkit.analysis.agents import resolve_agent
+from evalkit.analysis.agents import resolve_agent, resolve_other_agents
 from evalkit.analysis.calls import expects_calls
 from evalkit.analysis.checks import About, Checks
 from evalkit.analysis.files import relative
@@ -161,6 +161,7 @@ class _CaseResolver:
             tier=node.tier.value if node.tier else None,
             tags=self._tags(scope),
             trials=resolve_trials(scope),
+            other_agents=resolve_other_agents(scope, agent.name),
             silenced=resolve_silences(self.findings, (item for _, item in levels.all(n.Silence))),
             origins=scope.origins,
         )

@@ -37,8 +37,9 @@ examples:
 
 Where a case has several units, each is shown. `default`: nobody says it, it is so of itself.
 """
-_LEFT_OUT = {"origin", "origins", "name", "id", "kind", "type", "code"}
-"""Fields that are told elsewhere: in the heading of what they belong to, or at the right."""
+_LEFT_OUT = {"origin", "origins", "name", "id", "kind", "type", "code", "other_agents"}
+"""Fields that are told elsewhere: in the heading of what they belong to, or at the right; and agents that the unit
+does not select."""
 _DERIVED = {"folder"}
 """Fields that a case has by where it stands."""
 _ONE_EACH = {"criteria", "context", "prewarm", "sequences", "outputs", "guidance"}

@@ -102,6 +102,12 @@ class Plan:
                             + ", ".join(problems), hint="it compiles and can be checked; agent=oracle plays its answer")
         return subjects
 
+    def _configured(self, unit: Case) -> Case:
+        """The unit, with the configuration of the agent that the command line names in its own one's place."""
+        wanted = self.choices.agent.partition(":")[0]
+        other = next((agent for agent in unit.other_agents if agent.name == wanted), None)
+        return unit if other is None else evolve(unit, agent=other)
+
     def _subjects(self, case: Case) -> list[Subject]:
         agent = self.choices.agent
         asks = self.agents.asks_model(case.agent.name if agent == "auto" else agent, case)
@@ -130,10 +136,12 @@ class Plan:
     def trials(self, unit: Case) -> list[Trial]:
         """The trials of a unit: those of one subject after those of the other. Raises UserError as `subjects` does."""
         trials = []
+        unit = self._configured(unit)
         for subject in self.subjects(unit):
             traits = self.agents.of(subject).traits
             count = (self.choices.trials or unit.trials or 1) if traits.sampled and not self.choices.dry else 1
-            trials += [Trial(unit, subject, traits, number, self.run, dry=self.choices.dry)
+            given = self.agents.given(subject, unit)
+            trials += [Trial(unit, subject, traits, number, self.run, dry=self.choices.dry, given=given)
                        for number in range(1, count + 1)]
         return trials
 

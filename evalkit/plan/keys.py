@@ -103,6 +103,7 @@ def agent_inputs(trial: Trial, contents: Contents) -> Inputs:
         inputs["dry"] = "1"
     if trial.answer is not None:
         inputs[f"answer {trial.answer}"] = contents(trial.answer)
+    inputs |= {what: contents(path) for what, path in trial.given}
     if "prompt" in traits.reads:
         inputs["prompt"] = digest(case.prompt)
         inputs["prompt suffix"] = digest(case.agent.suffix)
@@ -117,8 +118,9 @@ def agent_inputs(trial: Trial, contents: Contents) -> Inputs:
         inputs |= _configured(case.agent, contents)
     if "limits" in traits.reads:
         inputs["turn limit"] = str(case.limits.turns)
-        inputs["time limit"] = str(case.limits.time)
         inputs |= _given({"cost limit": case.limits.cost, "token limit": case.limits.tokens})
+    if {"limits", "time"} & traits.reads:
+        inputs["time limit"] = str(case.limits.time)
     if traits.builds:
         inputs["prewarm"] = digest(case.setup.prewarm)
         inputs |= _toolchains(case.setup)

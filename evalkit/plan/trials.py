@@ -15,7 +15,8 @@ __all__ = ["AgentTraits", "Subject", "Trial"]
 class AgentTraits:
     """What planning must know of an agent, without knowing the agent.
 
-    reads: the inputs that can change what it does: of prompt, model, tools, limits, answer.
+    reads: the inputs that can change what it does: of prompt, model, tools, limits (time: the one of time alone),
+    answer.
     sampled: two runs of it may differ, so every trial is a sample of its own.
     builds: it runs the program under test in its workspace, so a prewarm pays.
     idle: it leaves the workspace as it is.
@@ -60,7 +61,11 @@ class Subject:
 
 @frozen
 class Trial:
-    """One independent sample of a case with a subject. sample: raised by `fresh=1`, for a further one of the same."""
+    """One independent sample of a case with a subject. sample: raised by `fresh=1`, for a further one of the same.
+
+    given: files and folders that the agent itself reads, each as what it is and its path (relative to the project's
+    root, or absolute): their contents are part of the key.
+    """
 
     case: Case
     subject: Subject
@@ -70,6 +75,7 @@ class Trial:
     lane: str = "local"
     dry: bool = False
     sample: int = 0
+    given: tuple[tuple[str, str], ...] = ()
 
     @property
     def id(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from attrs import field, frozen
 
@@ -20,7 +20,7 @@ from evalkit.execute.models.provider import Endpoint
 from evalkit.plan.trials import Subject
 from evalkit.plugins import AGENTS, SPOKEN_AGENTS, find_plugin, plugin_names
 
-__all__ = ["Agents", "Wanted"]
+__all__ = ["Agents", "Reader", "Wanted"]
 
 
 @frozen
@@ -34,6 +34,15 @@ class Wanted:
     argument: str = ""
     endpoint: Endpoint | None = field(default=None, repr=False)
     claude: str | None = None
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """An agent that reads files of its own beside the workspace."""
+
+    def given(self, unit: Case) -> tuple[tuple[str, str], ...]:
+        """For `Trial.given`. Raises UserError where they are not there."""
+        ...
 
 
 @frozen
@@ -51,13 +60,19 @@ def _always(_: Case) -> bool:
     return True
 
 
+def _names_model(unit: Case) -> bool:
+    return unit.agent.command is not None and any("{model}" in word for word in unit.agent.command.words)
+
+
 _OWN: Mapping[str, _Own] = {
     "claude": _Own("claude:make", _always),
     "api": _Own("api:make", _always),
     "tools": _Own("tools:make", _always),
+    "command": _Own("command:make", _names_model),
     "oracle": _Own("scripted:make_overlay"),
     "wrong": _Own("scripted:make_overlay"),
     "nop": _Own("scripted:make_nop"),
+    "replay": _Own("replay:make"),
 }
 
 
@@ -76,6 +91,11 @@ class Agents:
         if name not in self._made:
             self._made[name] = self._make(name)
         return self._made[name]
+
+    def given(self, subject: Subject, unit: Case) -> tuple[tuple[str, str], ...]:
+        """What the agent reads beside the workspace, for `Trial.given`. Raises UserError where it is not there."""
+        agent = self.of(subject)
+        return agent.given(unit) if isinstance(agent, Reader) else ()
 
     def asks_model(self, name: str, unit: Case) -> bool:
         """Whether an agent is given a model for this unit. Of evalkit's own that is known without making it."""

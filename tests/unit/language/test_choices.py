@@ -51,7 +51,7 @@ def test_toml_values_are_read_as_they_are_meant(tmp_path: Path) -> None:
     assert (True, 5) == (choices.keep_workspaces, choices.trials)
 
 
-AGENTS = "auto, claude, api, tools, command, oracle, nop, wrong:NAME, replay:PATH"
+AGENTS = "auto, claude, api, tools, command, oracle, nop, wrong:NAME, replay:PATH, command:LINE"
 
 
 @pytest.mark.parametrize(("name", "value", "hint"), [
