@@ -1,35 +1,40 @@
 """What a model's tokens cost: usage -> US dollars, where the price is known.
 
-Anthropic's list prices are from https://platform.claude.com/docs/en/about-claude/pricing, as of 2026-10-24 (`DATE`):
-dollars for a million tokens, cache writes for the five minutes that are the API's default. A project tells the prices
+List prices stand in prices.yaml, each vendor's with its page and the day of the comparison. A project tells the prices
 of other models, or its own, in pyproject.toml:
 
     [tool.evalkit.prices]
     "vendor/model-2" = {input = 3.0, output = 15.0}
 
 A model is known by its exact version: a version that is not in the list has no price, since nobody knows whether it
-costs what its predecessor did. Cost that is not known is None, and is never taken for nothing.
+costs what its predecessor did. Cost that is not known is None, and is never taken for nothing. Where a provider tells
+the cost of an answer itself, that is its cost.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from attrs import evolve, field, frozen
 
 from evalkit.errors import UserError
 from evalkit.execute.outcome import Usage
 
-__all__ = ["DATE", "Price", "Prices", "read_prices"]
+__all__ = ["Price", "Prices", "price_date", "read_prices"]
 
-DATE = "2026-10-24"
-"""The day on which the list was compared with Anthropic's page."""
+_LIST = Path(__file__).with_name("prices.yaml")
 
 
 @frozen
 class Price:
-    """Dollars for a million tokens. long: what all tokens of a request cost whose prompt has over `over` tokens."""
+    """Dollars for a million tokens. long: what all tokens of a request cost whose prompt has over `over` tokens, where
+    that is not 0; None: not known.
+    """
 
     input: float
     output: float
@@ -39,47 +44,67 @@ class Price:
     long: Price | None = None
 
     def cost(self, usage: Usage) -> float | None:
-        """Dollars for one request; None where its tokens were not counted."""
+        """Dollars for one request; None where its tokens were not counted, or its length has no price."""
         if usage.input_tokens is None or usage.output_tokens is None:
             return None
         read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
-        if self.long is not None and usage.input_tokens + read + written > self.over:
-            return self.long.cost(usage)
+        if self.over and usage.input_tokens + read + written > self.over:
+            return self.long.cost(usage) if self.long is not None else None
         return (usage.input_tokens * self.input + usage.output_tokens * self.output + read * self.cache_read
                 + written * self.cache_write) / 1_000_000
 
 
-_OPUS = Price(5.0, 25.0, 0.5, 6.25)
-_OLD_OPUS = Price(15.0, 75.0, 1.5, 18.75)
-_SONNET = Price(3.0, 15.0, 0.3, 3.75)
-_LIST: dict[str, Price] = {
-    "claude-fable-5-1": Price(10.0, 50.0, 0.25, 12.5),
-    "claude-fable-5": Price(10.0, 50.0, 1.0, 12.5),
-    "claude-mythos-5-1": Price(10.0, 50.0, 0.25, 12.5),
-    "claude-mythos-5": Price(10.0, 50.0, 1.0, 12.5),
-    "claude-opus-5-5": Price(4.0, 20.0, 0.2, 5.0),
-    "claude-opus-5": _OPUS,
-    "claude-opus-4-8": _OPUS,
-    "claude-opus-4-7": _OPUS,
-    "claude-opus-4-6": _OPUS,
-    "claude-opus-4-5": _OPUS,
-    "claude-opus-4-1": _OLD_OPUS,
-    "claude-opus-4": _OLD_OPUS,
-    "claude-sonnet-5-5": Price(2.0, 10.0, 0.1, 2.5),
-    "claude-sonnet-5": Price(2.0, 10.0, 0.2, 2.5),
-    "claude-sonnet-4-6": _SONNET,
-    "claude-sonnet-4-5": _SONNET,
-    "claude-sonnet-4": _SONNET,
-    "claude-haiku-5-5": Price(0.1, 0.5, 0.01, 0.125, over=100_000, long=Price(0.5, 2.5, 0.05, 0.625)),
-    "claude-haiku-4-5": Price(1.0, 5.0, 0.1, 1.25),
-}
-_SAME_MODEL = re.compile(r"([-@]20[0-9]{6}|-latest|-0|\[1m\])+$")
+class _Vendor(NamedTuple):
+    """What a vendor asks: by the plain names of its models, on a day."""
+
+    date: str
+    models: dict[str, Price]
+
+
+@cache
+def _vendors() -> dict[str, _Vendor]:
+    """The list, read once, without the prices that do not hold any more."""
+    import yaml
+
+    read: dict[str, Any] = yaml.safe_load(_LIST.read_text(encoding="utf-8"))
+    today = datetime.now(UTC).date()
+    return {vendor: _Vendor(str(told["date"]), {
+        _plain(name): _listed(price) for name, price in told["models"].items()
+        if price.get("until", today) >= today}) for vendor, told in read.items()}
+
+
+def _listed(given: Mapping[str, Any]) -> Price:
+    fresh = float(given["input"])
+    long = given.get("long")
+    return Price(fresh, float(given["output"]), float(given.get("cache_read", fresh)),
+                 float(given.get("cache_write", fresh)), given.get("over", 0), _listed(long) if long else None)
+
+
+def price_date(vendor: str = "anthropic") -> str:
+    """The day on which a vendor's prices were compared with its page."""
+    return _vendors()[vendor].date
+
+
+def __getattr__(name: str) -> str:
+    """`DATE`, as it was when all prices were one vendor's."""
+    if name == "DATE":
+        return price_date()
+    raise AttributeError(name)
+
+
+_SAME_MODEL = re.compile(r"([-@]20[0-9]{2}-?[0-9]{2}-?[0-9]{2}|-latest|-0|\[1m\])+$")
 """What ends a name without making it another model: a snapshot's date, the newest one, version `4-0`, a window."""
 
 
-def _plain(model: str) -> str:
-    """The one name of a model: `anthropic/claude-x-4.5`, `claude-x-4-5-20250929` -> `claude-x-4-5`."""
-    return _SAME_MODEL.sub("", model.lower().removeprefix("anthropic/").replace(".", "-"))
+def _plain(name: str) -> str:
+    """The one name of a model: `claude-x-4.5`, `claude-x-4-5-20250929` -> `claude-x-4-5`."""
+    return _SAME_MODEL.sub("", name.lower().replace(".", "-"))
+
+
+def _slug(model: str) -> tuple[str, str]:
+    """The vendor that a slug names ("" where it names none), and the model's plain name."""
+    vendor, slash, name = model.lower().partition("/")
+    return (vendor, _plain(name)) if slash else ("", _plain(vendor))
 
 
 @frozen
@@ -93,7 +118,12 @@ class Prices:
         return self._find(model)[0]
 
     def priced(self, model: str | None, usage: Usage) -> Usage:
-        """The usage of one request with its cost and where the price is from, as far as both are known."""
+        """The usage of one request with its cost and where that is from, as far as both are known.
+
+        A cost that the provider told stays.
+        """
+        if usage.cost is not None:
+            return usage
         price, source = self._find(model)
         cost = price.cost(usage) if price is not None else None
         return usage if cost is None else evolve(usage, cost=cost, cost_source=source)
@@ -101,11 +131,15 @@ class Prices:
     def _find(self, model: str | None) -> tuple[Price | None, str]:
         if model is None:
             return None, ""
-        wanted = _plain(model)
-        for name, price in self.own.items():
-            if _plain(name) == wanted:
+        vendor, name = _slug(model)
+        for own, price in self.own.items():
+            of, own_name = _slug(own)
+            if own_name == name and (of == vendor or "" in (of, vendor)):
                 return price, "the project's prices"
-        return _LIST.get(wanted), f"price list {DATE}"
+        for known, told in _vendors().items():
+            if vendor in ("", known) and name in told.models:
+                return told.models[name], f"price list {told.date}"
+        return None, ""
 
 
 def read_prices(given: object) -> dict[str, Price]:
