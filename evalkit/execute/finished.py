@@ -14,7 +14,6 @@ adopts, for only what is known can be taken out of a tree.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import time
 from collections.abc import Iterator
@@ -62,7 +61,7 @@ class Finished:
         salt = os.urandom(16).hex()
         files = {path.name: path.stat().st_size for path in entry.iterdir()}
         return cls(key, str(folder.parent), lasting_name(folder), lasting_name(entry), files, _boot(), salt,
-                   _known(redactor, salt), record)
+                   redactor.fingerprint(salt), record)
 
     @classmethod
     def left(cls, store: Path, key: str, work: Path, redactor: Redactor) -> Finished | None:
@@ -73,7 +72,7 @@ class Finished:
         folder, entry = _found(work, note.desk), _found(store / "making", note.making)
         if folder is None or entry is None or not (abandoned(folder) and abandoned(entry)):
             return None
-        if note.secrets != _known(redactor, note.salt):
+        if note.secrets != redactor.fingerprint(note.salt):
             return None
         try:
             whole = all((entry / name).lstat().st_size == size for name, size in note.files.items())
@@ -164,9 +163,3 @@ def _boot() -> str:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
         return ""
-
-
-def _known(redactor: Redactor, salt: str) -> str:
-    """Which keys are known, as a digest: none of them is written down."""
-    parts = b"\0".join(value for value, _ in sorted(redactor.replacements))
-    return hashlib.sha256(salt.encode() + parts).hexdigest() if parts else ""

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import base64
+import hashlib
+import html
 import json
+import re
+from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit.execute.secrets import KEY_VARIABLES, Redactor
+from evalkit.errors import UserError
+from evalkit.execute.secrets import KEY_VARIABLES, PROMISED, Redactor, key_values
 
 KEY = 'sk-ant/"1+2"=ü\\3456789'
 REDACTOR = Redactor.of({"ANTHROPIC_API_KEY": KEY, "UNRELATED": "harmless-value"})
@@ -66,3 +71,179 @@ def test_a_text_that_cannot_be_encoded() -> None:
 def test_the_repr_shows_no_key() -> None:
     """Whoever prints what holds a redactor prints no key."""
     assert "sk-ant" not in repr(REDACTOR)
+
+
+# ---- which variables hold keys ----
+@pytest.mark.parametrize(("name", "value", "counts"), [
+    ("ANTHROPIC_API_KEY", "eightchr", True),  # known for what it is: 8 characters are enough
+    ("ANTHROPIC_API_KEY", "seven77", False),
+    ("MISTRAL_API_KEY", "x7Hd92ksPq0aLm", True),
+    ("CI_JOB_TOKEN", "glcbt-64_x7Hd92ksPq0", True),
+    ("db_password", "Tr0ub4dor-and-3", True),
+    ("MY_SECRET", "aLongOneWithoutAnyDigit", True),
+    ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", True),
+    ("POSTGRES_PASSWORD", "postgres", False),  # a word: every text has it
+    ("SOME_TOKEN", "correcthorsebattery", False),
+    ("SSH_PRIVATE_KEY", "/home/me/.ssh/id_ed25519_2", False),
+    ("FONT_TOKEN", "https://host/token/1234567", False),
+    ("SOME_PASSWORD", "what is it, number 17?", False),
+    ("ZERO_SECRET", "000000000000000", False),
+    ("COLORTERM", "x7Hd92ksPq0aLm", False),
+    ("MAX_TOKENS", "x7Hd92ksPq0aLm", False),
+    ("KEYBOARD", "x7Hd92ksPq0aLm", False),
+])
+def test_values_that_are_keys(name: str, value: str, counts: bool) -> None:
+    """By the variable's name, and where that is a guess, by what the value looks like too."""
+    assert ({name: value} if counts else {}) == key_values({name: value})
+
+
+def test_a_variable_that_the_project_calls_secret() -> None:
+    """Its value counts as that of a known one does."""
+    assert "[STAGE redacted] stays" == Redactor.of({"STAGE": "word-of-mine"}, ["STAGE"]).text("word-of-mine stays")
+
+
+def test_a_password_within_an_address() -> None:
+    """Of `scheme://user:password@host` the password is a key, in whatever variable."""
+    redactor = Redactor.of({"DATABASE_URL": "postgres://me:x7Hd92ksPq0aLm@db/app", "CACHE_URL": "redis://a:cache@b"})
+    assert "-p [DATABASE_URL password redacted] cache" == redactor.text("-p x7Hd92ksPq0aLm cache")
+
+
+# ---- forms ----
+LONG = "sk-ant-api03-" + "w5Xk1Bn8Qc3Mz7Gd2Rv6Ty9Lh4Pf0Js_oA-iUeKtZxW" * 2
+LONG_REDACTOR = Redactor.of({"ANTHROPIC_API_KEY": LONG})
+
+
+def in_json(text: str) -> str:
+    return json.dumps(text)[1:-1]
+
+
+FORMS: dict[str, Callable[[str], str]] = {
+    "json in json": lambda key: in_json(in_json(key)),
+    "json in json in json": lambda key: in_json(in_json(in_json(key))),
+    "slashes escaped": lambda key: in_json(key).replace("/", "\\/"),
+    "html": html.escape,
+    "shell": lambda key: key.replace("'", "'\\''"),
+    "url": lambda key: quote(key, safe=""),
+    "url, small hex digits": lambda key: re.sub(r"%..", lambda found: found[0].lower(), quote(key, safe="")),
+    "url twice": lambda key: quote(quote(key, safe=""), safe=""),
+    "hex": lambda key: key.encode().hex(),
+    "HEX": lambda key: key.encode().hex().upper(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("key", [KEY, LONG, "a'<b>&\"c\"/d=e+f 1?"])
+def test_forms_of_a_value(form: str, key: str) -> None:
+    """Nothing but the name is left, wherever it stands."""
+    redactor = Redactor.of({"OPENAI_API_KEY": key})
+    assert "<[OPENAI_API_KEY redacted]>" == redactor.text(f"<{FORMS[form](key)}>")
+
+
+@pytest.mark.parametrize("fold", [60, 64, 76])
+@pytest.mark.parametrize("encode", [base64.b64encode, lambda data: data.hex().encode()])
+def test_folded_lines(fold: int, encode: Callable[[bytes], bytes]) -> None:
+    """`base64` and `xxd -p` fold: less than a promised run of each line may stay."""
+    coded = encode(LONG.encode() + b"\n").decode()
+    for newline in ("\n", "\\n"):
+        cleaned = LONG_REDACTOR.text(newline.join(coded[at : at + fold] for at in range(0, len(coded), fold)))
+        assert not shared_run(cleaned, coded, PROMISED)
+
+
+@given(cut=st.integers(1, len(LONG) - 1), between=st.text(max_size=3))
+def test_a_value_in_two_parts(cut: int, between: str) -> None:
+    """As two deltas or two lines have it: of both parts less than a promised run stays."""
+    parts = [LONG_REDACTOR.text(LONG[:cut] + between), LONG_REDACTOR.text(between + LONG[cut:])]
+    secret = LONG.removeprefix("sk-ant-api03-")  # all keys of the kind begin so
+    assert not any(shared_run(part, secret, PROMISED) for part in parts)
+
+
+def shared_run(text: str, other: str, size: int) -> bool:
+    """Whether a run of so many characters of one is in the other."""
+    return any(other[at : at + size] in text for at in range(len(other) - size + 1))
+
+
+@given(before=st.text(max_size=6), after=st.text(max_size=6), key=st.sampled_from([KEY, LONG, "a\\u1b\"c\\d\\\\e1"]))
+def test_json_stays_json(before: str, after: str, key: str) -> None:
+    """No escape is cut in two, whatever stands around the key."""
+    redactor = Redactor.of({"OPENAI_API_KEY": key})
+    for text in (before + key + after, before + key[3:] + after, before + key[:-3] + after):
+        json.loads(redactor.text(json.dumps({"text": text, "inner": json.dumps(text)})))
+
+
+@given(data=st.binary(max_size=300))
+def test_data_without_keys_are_left_alone(data: bytes) -> None:
+    """The very bytes come back."""
+    assert data == LONG_REDACTOR.clean(data)
+
+
+def test_what_a_value_begins_with_is_no_secret() -> None:
+    """All keys of a kind begin alike: documentation that says so is left alone."""
+    text = "keys begin with sk-ant-api03- and c2stYW50LWFwaTAz in base64"
+    assert text == LONG_REDACTOR.text(text)
+
+
+# ---- shapes ----
+DIGITS = "q7Zr2Lx9Vb4Ny8Kd1Wm6Tc3Hf5Jg0PsaEuIoYtRw"
+JWT = f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.{DIGITS}"
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    (f"key sk-ant-api03-{DIGITS}.", "key [Anthropic key redacted]."),
+    (f"sk-{DIGITS}", "[API key redacted]"),
+    (f"sk-proj-{DIGITS}-{DIGITS}", "[API key redacted]"),
+    (f"vck_{DIGITS}", "[Vercel key redacted]"),
+    (f"x=AIza{DIGITS[:35]}&", "x=[Google key redacted]&"),
+    (f"ghp_{DIGITS[:36]}", "[GitHub token redacted]"),
+    (f"github_pat_{DIGITS}_{DIGITS}", "[GitHub token redacted]"),
+    (f"glpat-{DIGITS[:20]}", "[GitLab token redacted]"),
+    (f"_authToken=npm_{DIGITS[:36]}", "_authToken=[npm token redacted]"),
+    (f"xoxb-1234567890-{DIGITS}", "[Slack token redacted]"),
+    ("AKIAQ7ZR2LXV4NYKD3WM", "[AWS key redacted]"),
+    (f'"aws_secret_access_key": "{DIGITS[:38]}/+"', '"aws_secret_access_key": "[AWS secret redacted]"'),
+    (f"see {JWT} there", "see [JWT redacted] there"),
+    (f"curl -H 'Authorization: Bearer {DIGITS}'", "curl -H 'Authorization: Bearer [token redacted]'"),
+    (f"authorization: Basic {DIGITS}==", "authorization: Basic [token redacted]"),
+    (f'"x-api-key": "{DIGITS}"', '"x-api-key": "[token redacted]"'),
+    (json.dumps(json.dumps({"Authorization": f"Bearer {DIGITS}"})),
+     json.dumps(json.dumps({"Authorization": "Bearer [token redacted]"}))),
+    (f"\\nsk-{DIGITS}\\n", "\\n[API key redacted]\\n"),
+    (f"?key%3Dsk-{DIGITS}", "?key%3D[API key redacted]"),
+])
+def test_keys_of_nobodys_variable(text: str, said: str) -> None:
+    """A kind with a prefix of its own, and what headers carry."""
+    assert said == Redactor.of({}).text(text)
+
+
+@pytest.mark.parametrize("text", [
+    "commit 3f2a9c1e7b5d4f6a8c0e2b4d6f8a1c3e5d7b9f0a",
+    '"integrity": "sha512-q7Zr2Lx9Vb4Ny8Kd1Wm6Tc3Hf5Jg0PsaEuIoYtRwq7Zr2Lx9Vb4Ny8Kd1Wm6Tc3Hf5Jg0PsaEuIoYtRwAIza=="',
+    "data:image/png;base64," + base64.b64encode(hashlib.sha512(b"an image").digest() * 40).decode(),
+    "id 123e4567-e89b-12d3-a456-426614174000",
+    ".sk-folding-cube-animation-2 { } .sk-circle-fade-dot-1234567890123",
+    "task-0123456789abcdef0123456789 disk-by-uuid-0123456789012345678901",
+    "Bearer YOUR_TOKEN_COMES_HERE, Bearer ${token}, bearer authentication",
+    "authorization: config.auth0.token.value, x-api-key: process.env.KEY_2_OF_MANY",
+    'headers["authorization"] = makeAuthorization2TokenFor(user)',
+    "npm_config_registry_of_mine_is_a_long_name_0123456789",
+    "xoxo, xoxb-names-of-bots-in-a-chat", "AKIA is a prefix; AIza as well; ghp_ and github_pat_ too",
+    "eyJhbGciOiJIUzI1NiJ9 is a header", "sk-ant-api03-…, sk-ant-xxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+])
+def test_what_looks_like_a_key_and_is_none(text: str) -> None:
+    """Digests, images, class names, placeholders, code."""
+    assert text == Redactor.of({}).text(text)
+
+
+def test_what_was_there_before_is_no_key_of_ours() -> None:
+    """A made-up key of the workspace stays in the tree that is graded; another one does not, nor a person's own."""
+    redactor = Redactor.of({"OPENAI_API_KEY": LONG}).sparing(lambda: [b"const key = 'vck_" + JWT[-30:].encode()])
+    assert f"vck_{JWT[-30:]} [Vercel key redacted] [OPENAI_API_KEY redacted]" == redactor.text(
+        f"vck_{JWT[-30:]} vck_1{JWT[-30:]} {LONG}")
+
+
+def test_plain_data_and_errors() -> None:
+    """Every text in them, names too; numbers stay."""
+    assert {"a": [1, None, {"[ANTHROPIC_API_KEY redacted]": "x[ANTHROPIC_API_KEY redacted]"}]} == \
+        LONG_REDACTOR.plain_data({"a": (1, None, {LONG: f"x{LONG}"})})
+    error = LONG_REDACTOR.error(UserError(f"no {LONG}", hint=LONG))
+    assert "no [ANTHROPIC_API_KEY redacted]\n  [ANTHROPIC_API_KEY redacted]" == str(error)
+    assert LONG not in repr(error)

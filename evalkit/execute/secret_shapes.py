@@ -1,0 +1,94 @@
+"""Keys that are known by their shape, in whatever variable they are, or in none.
+
+Only kinds with a prefix of their own, or that stand where nothing but a key does (a header). Each has markers, which
+are looked for; where one is found, the pattern decides. What looks alike and stays: digests (`3f2a…`, `sha512-…`),
+images in base64, UUIDs, class names (`sk-folding-cube`), and placeholders without a digit (`Bearer YOUR_TOKEN`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from attrs import frozen
+
+__all__ = ["Shapes", "shapes"]
+
+_ALONE = rb"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f][0-9A-Fa-f]))"
+"""Not in the midst of a word: `\\n` before it is an escape, `%3D` as well."""
+_DIGIT = rb"(?=[A-Za-z_-]{0,60}[0-9])"
+_IS = rb"[\"'\\]{0,4}\s{0,4}[:=]\s{0,4}[\"'\\]{0,4}"
+"""Between a name and its value, in JSON, YAML and code."""
+
+
+@frozen
+class _Shape:
+    """A kind of key. The pattern is tried where a marker begins. The key is its group `key`, else all of it."""
+
+    said: bytes
+    markers: tuple[bytes, ...]
+    pattern: re.Pattern[bytes]
+
+    def finds(self, data: bytes) -> Iterator[tuple[int, int, bytes]]:
+        group = "key" if "key" in self.pattern.groupindex else 0
+        for marker in self.markers:
+            at = data.find(marker)
+            while at >= 0:
+                match = self.pattern.match(data, at)
+                if match is not None:
+                    yield match.start(group), match.end(group), self.said
+                at = data.find(marker, at + 1 if match is None else match.end())
+
+
+def _shape(kind: str, markers: tuple[bytes, ...], pattern: bytes) -> _Shape:
+    return _Shape(f"[{kind} redacted]".encode(), markers, re.compile(pattern))
+
+
+@cache
+def _shapes() -> tuple[_Shape, ...]:
+    return (
+        _shape("Anthropic key", (b"sk-ant-",), rb"sk-ant-" + _DIGIT + rb"[A-Za-z0-9_-]{20,400}"),
+        _shape("API key", (b"sk-",), _ALONE + rb"sk-(?:proj|svcacct|admin|or-v1|live|test)-" + _DIGIT
+               + rb"[A-Za-z0-9_-]{20,400}"),
+        _shape("API key", (b"sk-",), _ALONE + rb"sk-(?=[A-Za-z]{0,60}[0-9])[A-Za-z0-9]{20,200}(?![A-Za-z0-9_-])"),
+        _shape("Vercel key", (b"vck_",), _ALONE + rb"vck_" + _DIGIT + rb"[A-Za-z0-9_-]{20,200}"),
+        _shape("Google key", (b"AIza",), _ALONE + rb"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_+/=-])"),
+        _shape("GitHub token", (b"ghp_", b"gho_", b"ghs_", b"ghu_", b"ghr_"), rb"gh[posur]_[A-Za-z0-9]{36,255}"),
+        _shape("GitHub token", (b"github_pat_",), rb"github_pat_[A-Za-z0-9_]{22,255}"),
+        _shape("GitLab token", (b"glpat-",), rb"glpat-" + _DIGIT + rb"[A-Za-z0-9_-]{20,200}"),
+        _shape("npm token", (b"npm_",), _ALONE + rb"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9_])"),
+        _shape("Slack token", (b"xox",), _ALONE + rb"xox[abeoprs]-" + _DIGIT + rb"[A-Za-z0-9-]{20,300}"),
+        _shape("AWS key", (b"AKIA", b"ASIA"), _ALONE + rb"A[KS]IA[A-Z2-7]{16}(?![A-Za-z0-9+/=_-])"),
+        _shape("AWS secret", (b"ecret_access_key", b"ECRET_ACCESS_KEY", b"ecretAccessKey"),
+               rb"\w{15,16}" + _IS + rb"(?P<key>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"),
+        _shape("JWT", (b"eyJ",), _ALONE + rb"(?<![_-])eyJ[A-Za-z0-9_-]{10,4000}+\.eyJ[A-Za-z0-9_-]{10,20000}+"
+               rb"\.[A-Za-z0-9_-]{16,2000}"),
+        _shape("token", (b"earer",), rb"(?<=[Bb])earer(?:\s|%20|\+){1,4}(?=[A-Za-z._~+/-]{0,60}[0-9])"
+               rb"(?P<key>[A-Za-z0-9._~+/-]{16,4000}=*)"),
+        _shape("token", (b"uthorization", b"-api-key"),
+               rb"[a-z-]{8,12}" + _IS + rb"(?i:basic\s|token\s)?(?=[A-Za-z_+/=-]{0,60}[0-9])"
+               rb"(?P<key>[A-Za-z0-9_+/=-]{16,4000})(?![A-Za-z0-9._(\[])"),
+    )
+
+
+class Shapes:
+    """All kinds. `clean` replaces keys, but for those that are spared."""
+
+    def clean(self, data: bytes, spared: Callable[[bytes], bool] = lambda key: False) -> bytes:
+        done, at = [], 0
+        for start, end, said in sorted(self._finds(data)):
+            if start >= at and not spared(data[start:end]):
+                done += [data[at:start], said]
+                at = end
+        return b"".join([*done, data[at:]]) if done else data
+
+    def found(self, data: bytes) -> Iterator[bytes]:
+        """All that has a key's shape."""
+        return (data[start:end] for start, end, _ in self._finds(data))
+
+    def _finds(self, data: bytes) -> Iterator[tuple[int, int, bytes]]:
+        return (find for kind in _shapes() for find in kind.finds(data))
+
+
+shapes = Shapes()
