@@ -46,13 +46,14 @@ class Ending:
     """How an agent's run ended.
 
     status: completed; capped (by its limit of turns, cost or tokens: graded, never a fail by itself); timeout (its
-    time limit: graded, and a fail).
+    time limit: graded, and a fail). retries: how often the gateway asked the provider again.
     """
 
     status: Literal["completed", "capped", "timeout"]
     detail: str
     usage: Usage
     notes: tuple[str, ...] = ()
+    retries: int = field(default=0, metadata=GROWN)
 
 
 @frozen

@@ -1,23 +1,23 @@
 """Counts one reply of a model while its bytes pass: tokens, the model that gave it, and whether it came to its end.
 
-A stream of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html) is cut into its events on
-the side; the bytes themselves go on as they came. What an event says of the usage is the protocol's own matter
+A stream of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html) is cut into its events
+on the side; the bytes themselves go on as they came. What an event says of the usage is the protocol's own matter
 (execute/models). An event that is too long to be held is passed on uncounted, and the reply has an unknown end then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import ModuleType
 from typing import Any
 
 import orjson
 
 from evalkit.execute.models.chat import Protocol
+from evalkit.execute.models.client import language
 from evalkit.execute.models.counts import later, mapping
 from evalkit.execute.outcome import Usage
 
-__all__ = ["ReplyMeter", "protocol_module"]
+__all__ = ["ReplyMeter", "is_usage_alone"]
 
 _LONGEST_EVENT = 16 * 1024 * 1024
 """Bytes."""
@@ -25,17 +25,10 @@ _TELLING = (b"usage", b"message_stop", b"error", b"[DONE]", b"finishReason", b"f
 """An event without any of these is a piece of text."""
 
 
-def protocol_module(protocol: Protocol) -> ModuleType:
-    """What knows a protocol's words."""
-    from importlib import import_module
-
-    return import_module(f"evalkit.execute.models.{protocol}")
-
-
 class ReplyMeter:
     """Counts one reply. usage, model: as far as they are known. ended: the reply came to its end, by its own words.
 
-    error: the provider's words, of a stream that became an error. own_usage: an event has nothing but the usage.
+    error: the provider's words, of a stream that became an error.
     """
 
     def __init__(self, protocol: Protocol) -> None:
@@ -44,15 +37,21 @@ class ReplyMeter:
         self.ended = False
         self.error = ""
         self._protocol = protocol
-        self._usage_of = protocol_module(protocol).usage_of_stream
+        self._usage_of = language(protocol).usage_of_stream
         self._rest = b""
 
     # ---- a reply in one piece ----
     def whole(self, body: bytes) -> None:
-        """Count a reply that is no stream."""
-        data = _object(body)
-        if data is None:
+        """Count a reply in one piece; Gemini has streams that are one list of chunks."""
+        try:
+            found = orjson.loads(body)
+        except orjson.JSONDecodeError:
             return
+        for data in found if isinstance(found, list) else [found]:
+            if isinstance(data, dict):
+                self._whole(data)
+
+    def _whole(self, data: Mapping[str, Any]) -> None:
         wrapped = {"type": "message_start", "message": data} if self._protocol == "anthropic" else data
         self._take(self._usage_of(wrapped))
         self.model = str(data.get("model") or data.get("modelVersion") or "")
@@ -63,12 +62,11 @@ class ReplyMeter:
         """Take some bytes of a stream; returns the events that are complete with them, as they came."""
         if len(self._rest) > _LONGEST_EVENT:
             return []
+        looked_at = max(0, len(self._rest) - 3)  # the mark of an end may have come in two pieces
         self._rest += data
-        if b"\n\n" not in data and b"\r\n" not in data and not self._rest.endswith(b"\n\n"):
-            return []
         whole = []
-        while (end := _end_of_event(self._rest)) > 0:
-            event, self._rest = self._rest[:end], self._rest[end:]
+        while (end := _end_of_event(self._rest, looked_at)) > 0:
+            event, self._rest, looked_at = self._rest[:end], self._rest[end:], 0
             whole.append(event)
             if any(word in event for word in _TELLING):
                 self._event(event)
@@ -121,9 +119,9 @@ def is_usage_alone(event: bytes) -> bool:
     return data is not None and data.get("choices") == [] and "usage" in data
 
 
-def _end_of_event(data: bytes) -> int:
-    """The bytes of the first event with its blank line; 0 where it is not complete."""
-    ends = [(at, len(mark)) for mark in (b"\n\n", b"\r\n\r\n") if (at := data.find(mark)) >= 0]
+def _end_of_event(data: bytes, start: int) -> int:
+    """The bytes of the first event with its blank line; 0 where it is not complete. start: no end is before it."""
+    ends = [(at, len(mark)) for mark in (b"\n\n", b"\r\n\r\n") if (at := data.find(mark, start)) >= 0]
     return sum(min(ends)) if ends else 0
 
 

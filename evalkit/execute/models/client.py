@@ -141,9 +141,9 @@ class _Asking:
             try:
                 status, answer_headers, answer = self._post(client, url, headers, orjson.dumps(body))
             except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-                raise UserError(f"{self.endpoint.url} is no address: {error}", hint="gateway=https://…") from None
+                raise UserError(f"{self.endpoint.shown} is no address: {error}", hint="gateway=https://…") from None
             except httpx.HTTPError as error:
-                said = self._clean(f"{self.endpoint.url} cannot be reached: {error or type(error).__name__}")
+                said = self._clean(f"{self.endpoint.shown} cannot be reached: {error or type(error).__name__}")
                 self.lost += not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError)
                 if self._left() <= 0:
                     self._time_is_up()
@@ -157,7 +157,7 @@ class _Asking:
                     body, note = amended
                     self.notes += [note] if note else []
                     continue
-                said = f"{self.endpoint.url} answered {status}: {trouble.words}"
+                said = f"{self.endpoint.shown} answered {status}: {trouble.words}"
                 self._check(trouble, status, said)
                 wait = seconds_asked_for(answer_headers.get("retry-after")) or trouble.wait
             self._again(said, wait)
@@ -194,7 +194,7 @@ class _Asking:
         except ValueError as error:  # orjson's own is one, too
             said = "it is no JSON" if isinstance(error, orjson.JSONDecodeError) else str(error)
             raise ProviderError(
-                f"{self.endpoint.url} answered something that is no answer: {self._clean(said)}",
+                f"{self.endpoint.shown} answered something that is no answer: {self._clean(said)}",
                 hint=f"is that the address of an API like {_LIKE[self.endpoint.protocol]}?", lost=self.lost + 1,
                 retries=self.retries.count) from None
 
@@ -209,7 +209,7 @@ class _Asking:
 
     def _check(self, trouble: Trouble, status: int, said: str) -> None:
         """Raise for what asking again does not mend."""
-        url, variable = self.endpoint.url, self.endpoint.variable
+        url, variable = self.endpoint.shown, self.endpoint.variable
         match trouble.kind:
             case "key":
                 raise UserError(f"{url} refused the key in {variable} (status {status})",
@@ -238,7 +238,7 @@ class _Asking:
                             retries=self.retries.count)
 
     def _time_is_up(self) -> NoReturn:
-        raise TimeUp(f"{self.endpoint.url} gave no answer within {self.limit:g} s", lost=self.lost,
+        raise TimeUp(f"{self.endpoint.shown} gave no answer within {self.limit:g} s", lost=self.lost,
                      hint="raise the limit of time, or run again later", retries=self.retries.count)
 
     def _clean(self, text: str) -> str:

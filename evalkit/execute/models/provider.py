@@ -24,7 +24,7 @@ from attrs import field, frozen
 from evalkit.errors import UserError
 from evalkit.execute.models.chat import Protocol
 
-__all__ = ["Endpoint", "Endpoints", "Vendor", "find_endpoint", "missing_key", "vendor_of"]
+__all__ = ["Endpoint", "Endpoints", "Vendor", "find_endpoint", "keys_for", "missing_key", "vendor_of"]
 
 GATEWAY_URL = "https://ai-gateway.vercel.sh"
 ANTHROPIC_URL = "https://api.anthropic.com"
@@ -58,7 +58,7 @@ class Endpoint:
 
     style: the header that carries the key: `bearer` (gateways, OpenAI), `x-api-key` (Anthropic itself) or
     `x-goog-api-key` (Gemini). gateway: it takes whole slugs. compatible: it is not OpenAI itself that speaks OpenAI's
-    protocol.
+    protocol. upstream: of an address of evalkit's own gateway, the one that people know.
     """
 
     url: str
@@ -67,6 +67,12 @@ class Endpoint:
     style: Literal["bearer", "x-api-key", "x-goog-api-key"] = "bearer"
     protocol: Protocol = "anthropic"
     compatible: bool = False
+    upstream: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The address that people are told."""
+        return self.upstream or self.url
 
     @property
     def gateway(self) -> bool:
@@ -137,6 +143,12 @@ def _of_vendor(vendor: Vendor, key: str, gateway: str | None, address: str) -> E
         return Endpoint(gateway or GEMINI_URL, _KEYS[vendor], key, "x-goog-api-key", "gemini")
     url = f"{gateway}/v1" if gateway else address or OPENAI_URL
     return Endpoint(url, _KEYS[vendor], key, protocol="openai", compatible=bool(address))
+
+
+def keys_for(model: str) -> str:
+    """The variables of which one has to be set for a model, in words."""
+    vendor = vendor_of(model)
+    return f"{_GATEWAY_KEYS[0]} or {_KEYS[vendor] if vendor else f'OPENAI_API_KEY with {_OPENAI_ADDRESS}'}"
 
 
 def missing_key(what: str, model: str | None = None, *, only: Protocol | None = None) -> UserError:

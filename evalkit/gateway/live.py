@@ -1,0 +1,180 @@
+"""The live gateway: all traffic with models goes through it, and the keys of providers stay with it.
+
+An agent run, or a judge's call, gets a lease: a random token that is good in this process alone and until the lease is
+closed. It asks on loopback, or on a Unix socket, with that token; the gateway finds the lease by it, puts the key of
+the provider in its place and passes the request on. Who has no lease gets a 401, and of a provider's paths only those
+are let through by which a model is asked. What passes is counted in the lease's ledger (ledger.py); nothing of it is
+kept or told.
+
+A request after a limit was passed is refused with a 403 that says which: agents' programs take that for final. The
+reply that passed it was paid for, and went through.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import define, evolve, field
+
+from evalkit.analysis.model import Limits
+from evalkit.execute.leases import Traffic
+from evalkit.execute.models.chat import Protocol
+from evalkit.execute.models.prices import Prices
+from evalkit.execute.models.provider import Endpoint
+from evalkit.execute.retry import RetryPolicy
+from evalkit.gateway.connection import Received, Responder
+from evalkit.gateway.exchange import FINAL, POLICY, Exchange
+from evalkit.gateway.ledger import Ledger
+from evalkit.gateway.routes import Route, refusal, route_of, token_of
+from evalkit.gateway.server import Server
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["LiveGateway", "LiveLease"]
+
+_TOKEN = "evalkit-"
+_CONNECT, _SILENT = 15.0, 600.0
+"""Seconds until there is a connection, and without a byte."""
+_LOOK = 0.25
+"""Seconds between two looks whether clients are gone."""
+
+
+@define(eq=False)
+class LiveLease:
+    """See `evalkit.execute.leases.Lease`."""
+
+    label: str
+    token: str = field(repr=False)
+    upstreams: dict[Protocol, Endpoint]
+    ledger: Ledger = field(repr=False)
+    url: str
+    _forget: Callable[[str], None] = field(repr=False)
+
+    def endpoint(self, upstream: Endpoint) -> Endpoint:
+        url = f"{self.url}/v1" if upstream.protocol == "openai" else self.url
+        return evolve(upstream, url=url, key=self.token, upstream=upstream.shown)
+
+    @property
+    def traffic(self) -> Traffic:
+        return self.ledger.traffic
+
+    def close(self) -> Traffic:
+        self._forget(self.token)
+        return self.traffic
+
+
+class LiveGateway:
+    """Serves between `start` and `stop`, on a free port of 127.0.0.1 or on a Unix socket; also a context manager.
+
+    prices: what models cost. policy: how a provider that failed is asked again. on_error: is told of bugs of ours.
+    """
+
+    def __init__(self, prices: Prices, *, port: int = 0, socket_path: Path | None = None,
+                 policy: RetryPolicy = POLICY, on_error: Callable[[BaseException], None] = lambda _: None) -> None:
+        import httpx
+
+        self.prices, self.policy = prices, policy
+        self._leases: dict[str, LiveLease] = {}
+        self._exchanges: set[Exchange] = set()
+        self._lock = threading.Lock()
+        self._server = Server(self, port=port, socket_path=socket_path, on_error=on_error)
+        self._watching = threading.Thread(target=self._watch, name="gateway watch", daemon=True)
+        self._client: httpx.Client = httpx.Client(
+            timeout=httpx.Timeout(_SILENT, connect=_CONNECT, pool=None), follow_redirects=False, trust_env=True,
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=0))
+
+    @property
+    def url(self) -> str:
+        return self._server.url
+
+    def start(self) -> None:
+        self._server.start()
+        self._watching.start()
+
+    def stop(self) -> None:
+        """End every request; takes seconds at most."""
+        self._server.stop()
+        self._client.close()
+
+    def __enter__(self) -> LiveGateway:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    # ---- leases ----
+    @contextmanager
+    def lease(self, label: str, endpoints: Sequence[Endpoint], *, model: str, limits: Limits | None = None,
+              spent: Callable[[float], None] = lambda _: None) -> Iterator[LiveLease]:
+        """See `evalkit.execute.leases.Gateway`."""
+        lease = self.open(label, endpoints, model=model, limits=limits, spent=spent)
+        try:
+            yield lease
+        finally:
+            lease.close()
+
+    def open(self, label: str, endpoints: Sequence[Endpoint], *, model: str, limits: Limits | None = None,
+             spent: Callable[[float], None] = lambda _: None, token: str = "") -> LiveLease:
+        """A lease that lasts until it is closed."""
+        found = LiveLease(label, token or _TOKEN + secrets.token_urlsafe(32),
+                          {each.protocol: each for each in endpoints},
+                          Ledger(self.prices, model, limits, spent), self.url, self._close)
+        with self._lock:
+            self._leases[found.token] = found
+        return found
+
+    def _close(self, token: str) -> None:
+        with self._lock:
+            self._leases.pop(token, None)
+
+    # ---- requests ----
+    def handle(self, request: Received, out: Responder) -> None:
+        """Answer one request (see server.App)."""
+        if request.path == "/" and request.method in ("HEAD", "GET"):  # Claude Code asks whether somebody is there
+            out.send(200, b'{"ok": true}')
+            return
+        route = route_of(request)
+        lease = self._leases.get(token_of(request))
+        if lease is None:
+            self._refuse(out, route, 401, "evalkit's gateway does not know this token: it is good for one run alone")
+        elif route is None:
+            self._refuse(out, None, 404, f"evalkit's gateway does not pass {request.method} {request.path[:200]} on")
+        elif (upstream := lease.upstreams.get(route.protocol)) is None:
+            self._refuse(out, route, 404, f"evalkit's gateway has no key for the protocol {route.protocol} here")
+        elif route.what == "ask" and (over := lease.ledger.refusal()):
+            self._refuse(out, route, 403, f"this trial reached its {over}: evalkit's gateway asks no more")
+        elif route.what == "ask" and lease.ledger.breaks_off:
+            self._refuse(out, route, 502, "the provider's replies broke off again and again")
+        else:
+            self._pass(Exchange(request, out, route, upstream, lease.ledger, self._client, self.policy))
+
+    def _pass(self, exchange: Exchange) -> None:
+        with self._lock:
+            self._exchanges.add(exchange)
+        try:
+            exchange.run()
+        finally:
+            with self._lock:
+                self._exchanges.discard(exchange)
+
+    @staticmethod
+    def _refuse(out: Responder, route: Route | None, status: int, message: str) -> None:
+        out.send(status, refusal(route.protocol if route else "anthropic", status, message), headers=FINAL)
+
+    def _watch(self) -> None:
+        """End the work for clients that are gone; in the end, all of it."""
+        closing = False
+        while not closing:
+            closing = self._server.closing.wait(_LOOK)
+            with self._lock:
+                at_work = list(self._exchanges)
+            for exchange in at_work:
+                if closing or exchange.client_is_gone:
+                    exchange.abandon()
