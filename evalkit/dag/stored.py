@@ -17,10 +17,11 @@ from urllib.parse import unquote
 import orjson
 from attrs import define, field, frozen
 
-from evalkit.analysis.model import Case, Command, Each, HiddenTestsSpec, Run, RunSpec, StepsSpec, Toolchain
+from evalkit.analysis.model import Case, Toolchain
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
 from evalkit.execute.outcome import Ending, Usage
+from evalkit.execute.own_commands import own_commands
 from evalkit.execute.rebuild import rebuild
 from evalkit.execute.rebuilt import Entry, base_tree
 from evalkit.execute.session import Session
@@ -31,7 +32,7 @@ from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.stored_tree import ArchivedTree, RebuiltTree
 from evalkit.plan.keys import Contents, template_inputs, workspace_inputs
 from evalkit.plan.trials import Subject
-from evalkit.records import of_schema, structure
+from evalkit.records import Misfit, of_schema, structure
 from evalkit.report.regraded import REGRADED, TreeSource
 
 __all__ = ["Found", "StoredTrial", "Trees", "stored_trials"]
@@ -81,7 +82,7 @@ class StoredTrial:
         if "ending" in self.result:
             try:
                 return structure(self.result["ending"], Ending)
-            except Exception as error:  # cattrs raises groups of many kinds
+            except Misfit as error:
                 raise HarnessError(f"{self.folder / 'result.json'} is damaged: its ending cannot be read") from error
         if told == "error_max_turns":
             return Ending("capped", "its transcript tells that it reached its turns", Usage())
@@ -169,7 +170,7 @@ class Trees:
         transcript = trial.folder / TRANSCRIPT
         if not transcript.is_file():
             raise HarnessError(problem or "it has neither a tree nor a transcript")
-        rebuilt = rebuild(self._base(unit), transcript, caches=unit.setup.caches, harmless=_commands(unit))
+        rebuilt = rebuild(self._base(unit), transcript, caches=unit.setup.caches, harmless=own_commands(unit))
         doubts = [f"{name} cannot be rebuilt: {why}" for name, why in rebuilt.uncertain.items()]
         doubts = [f"only what was written last can be rebuilt: {rebuilt.whole}", *doubts] if rebuilt.whole else doubts
         notes = (*([problem] if problem else ()), *doubts, *rebuilt.notes)
@@ -232,26 +233,3 @@ class Trees:
 
 def _is_key(key: str) -> bool:
     return re.fullmatch(r"[0-9a-f]{64}", key) is not None
-
-
-def _commands(unit: Case) -> frozenset[tuple[str, ...]]:
-    """How the case's own commands begin: an agent that runs them checks its work, and writes nothing of interest.
-
-    Of a command with a sub-command (`tool test …`) what follows may differ; of any other every word counts.
-    """
-    found: set[tuple[str, ...]] = set()
-    commands: list[Command] = list(unit.setup.prewarm)
-    for check in unit.checks:
-        if isinstance(check.spec, RunSpec | HiddenTestsSpec):
-            commands.append(check.spec.command)
-        elif isinstance(check.spec, StepsSpec):
-            commands += [step.command for step in check.spec.steps if isinstance(step, Run | Each)]
-    for command in commands:
-        plain = []
-        for word in command.words:
-            if not re.fullmatch(r"[A-Za-z][\w:-]*", word):
-                break
-            plain.append(word)
-        whole = len(plain) == len(command.words)
-        found.add(tuple(plain) if whole or len(plain) > 1 else command.words)
-    return frozenset(found)

@@ -26,7 +26,7 @@ from evalkit.analysis.globs import BadGlob, matching
 from evalkit.errors import HarnessError
 from evalkit.execute.rebuilt import PATTERN, Entry, Rebuilt, is_below
 from evalkit.execute.shell_writes import Named, shell_writes
-from evalkit.execute.transcripts import Ended, Folder, Gap, SubAgent, ToolCall, ToolResult, read_events
+from evalkit.execute.transcripts import Ended, Folder, Gap, SubAgent, ToolCall, ToolResult, read_events, writer_of
 from evalkit.execute.tree import MAX_BYTES, MAX_ENTRIES, MAX_FILE, MAX_NAME, Manifest, followed
 
 __all__ = ["rebuild"]
@@ -54,6 +54,9 @@ def rebuild(base: Mapping[str, Entry], transcript: Path, *, caches: Iterable[str
     Raises HarnessError where the transcript cannot be read, or tells of nothing that an agent did: a damaged one is no
     fail of the agent's.
     """
+    if agent := writer_of(transcript):
+        raise HarnessError(f"the transcript of agent `{agent}` does not tell what it wrote into its workspace",
+                           hint="its final tree is kept beside it, where that was not deleted")
     work, told = _Work(dict(base), harmless), False
     for event in read_events(transcript):
         told = told or isinstance(event, ToolCall | ToolResult | Gap | Ended)

@@ -7,8 +7,12 @@ from urllib.parse import quote
 from attrs import frozen
 
 from evalkit.analysis.model import Case
+from evalkit.digest import digest
 
 __all__ = ["AgentTraits", "Subject", "Trial"]
+
+_LONGEST = 120
+"""Characters of an agent's name as the name of a folder."""
 
 
 @frozen
@@ -40,8 +44,12 @@ class Subject:
 
     @property
     def path(self) -> str:
-        """The subject as a relative path and part of a task name; reversible percent-encoding (RFC 3986)."""
+        """The subject as a relative path and part of a task name: reversible percent-encoding (RFC 3986), but of an
+        agent with a long argument, whose name is cut and ends in a digest.
+        """
         agent = quote(self.agent, safe="")
+        if len(agent) > _LONGEST:
+            agent = f"{agent[:_LONGEST - 13]}~{digest(self.agent)[:12]}"
         return agent if self.model is None else f"{agent}/{quote(self.model, safe='')}"
 
     @property

@@ -17,8 +17,8 @@ from evalkit.execute.transcripts.model import (
     ToolCall,
     ToolResult,
 )
-from evalkit.execute.transcripts.own import Writer
+from evalkit.execute.transcripts.own import Writer, writer_of
 from evalkit.execute.transcripts.reader import read_events
 
 __all__ = ["Compacted", "Ended", "Event", "Folder", "Gap", "Limit", "LimitKind", "Message", "MessageUsage", "Role",
-           "Status", "SubAgent", "Tool", "ToolCall", "ToolResult", "Writer", "read_events"]
+           "Status", "SubAgent", "Tool", "ToolCall", "ToolResult", "Writer", "read_events", "writer_of"]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import IO, Any, get_args
 
 import orjson
@@ -35,9 +36,11 @@ from evalkit.execute.transcripts.model import (
     ToolResult,
 )
 
-__all__ = ["VERSION", "OwnFormat", "Writer"]
+__all__ = ["VERSION", "OwnFormat", "Writer", "writer_of"]
 
 VERSION = 1
+_FIRST = 65_536
+"""Bytes of the first line."""
 
 _CLASSES: dict[str, type[Any]] = {
     "message": Message, "tool_call": ToolCall, "tool_result": ToolResult, "usage": MessageUsage, "limit": Limit,
@@ -81,6 +84,16 @@ class Writer:
             data = json.dumps(given, default=str).encode()
         self._sink.write(self._redactor.clean(data) + b"\n")
         self._sink.flush()
+
+
+def writer_of(path: Path) -> str:
+    """The agent of ours that wrote a transcript; "" for one in another format, or one that cannot be read."""
+    try:
+        with path.open("rb") as file:
+            first = orjson.loads(file.readline(_FIRST))
+    except (OSError, orjson.JSONDecodeError):
+        return ""
+    return str(first.get("agent") or "?") if isinstance(first, dict) and OwnFormat.knows(first) else ""
 
 
 class OwnFormat:

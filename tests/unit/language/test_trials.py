@@ -49,3 +49,12 @@ def test_the_answer_that_a_subject_plays(agent: str, answer: str | None, tmp_pat
         """)
 
     assert answer == Trial(case, Subject(agent), TRAITS, 1, "latest").answer
+
+
+def test_an_agent_with_a_long_argument_has_a_short_path() -> None:
+    """A folder's name has at most 255 bytes; two long arguments never meet."""
+    one, other = (Subject(f"command:{'x ' * 200}{end}").path for end in "ab")
+
+    assert one != other
+    assert (120, 120) == (len(one), len(other))
+    assert one.startswith("command%3Ax%20x")
