@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from attrs import evolve
+from attrs import Factory, define
 
 from evalkit.execute.transcripts.model import (
     Compacted,
@@ -55,6 +55,9 @@ _PATHS = ("file_path", "notebook_path", "path")
 _LIMITS: dict[str, LimitKind] = {"error_max_turns": "turns", "error_max_budget_usd": "cost"}
 _STOPS = {"max_tokens": "a reply reached its greatest length",
           "model_context_window_exceeded": "the conversation filled the model's context"}
+_TELLING = frozenset({"message_start", "message_delta"})
+"""The provider's own events that tell of usage."""
+_TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _OPEN_MESSAGES = 64
 """Messages whose usage may still grow: one for each sub-agent that works at a time."""
 _ANY = "session"
@@ -74,7 +77,7 @@ class ClaudeFormat:
         self._known = Seen()
         self._lines = Seen()
         self._messages = Seen()
-        self._usages: dict[str, MessageUsage] = {}
+        self._usages: dict[str, _Used] = {}
         self._early: dict[str, tuple[int, Mapping[str, Any], Mapping[str, Any]]] = {}
         self._aside: set[str] = set()
         self._folder = ""
@@ -92,7 +95,9 @@ class ClaudeFormat:
         if self._early:
             self._overdue(line, out)
         if kind == "stream_event":
-            self._streamed(line, event, out)
+            inner = event.get("event")
+            if type(inner) is dict and inner.get("type") in _TELLING:
+                self._streamed(line, event, inner, out)
             return
         identity = event.get("uuid")
         if isinstance(identity, str) and not self._lines.add(identity):
@@ -211,47 +216,38 @@ class ClaudeFormat:
             out.append(Gap(at, "it is the result of a call that is not there"))
 
     # ---- usage ----
-    def _streamed(self, line: int, event: Mapping[str, Any], out: list[Event]) -> None:
+    def _streamed(self, line: int, event: Mapping[str, Any], inner: Mapping[str, Any], out: list[Event]) -> None:
         """The provider's own events: only what they tell of usage is not told again by whole messages."""
-        inner = event.get("event")
-        kind = inner.get("type") if isinstance(inner, dict) else None
-        if not isinstance(inner, dict) or (kind != "message_start" and kind != "message_delta"):
-            return
         aside = event.get("parent_tool_use_id")
         aside = aside if isinstance(aside, str) else ""
-        message = inner.get("message")
-        if kind == "message_start" and isinstance(message, dict):
+        message, delta = inner.get("message"), inner.get("delta")
+        if isinstance(message, dict):
             usage, identity = message.get("usage"), message.get("id")
             if isinstance(identity, str) and isinstance(usage, dict):
                 self._count(line, identity, usage, message.get("model"), aside, out)
-        elif kind == "message_delta":
-            open_ = next((used for used in reversed(self._usages.values()) if used.sub_agent == aside), None)
-            usage, delta = inner.get("usage"), inner.get("delta")
-            if open_ is not None and isinstance(usage, dict):
-                self._count(line, open_.message, usage, open_.model, aside, out)
-            if open_ is not None and isinstance(delta, dict):
-                self._stop(line, open_.message, delta.get("stop_reason"), out)
+        elif isinstance(delta, dict):
+            used = next((used for used in reversed(self._usages.values()) if used.sub_agent == aside), None)
+            if used is not None:
+                if isinstance(usage := inner.get("usage"), dict):
+                    used.add(usage)
+                self._stop(line, used.message, delta.get("stop_reason"), out)
 
     def _count(self, line: int, identity: str, usage: Mapping[str, Any], model: object, aside: str,
                out: list[Event]) -> None:
         """Note a message's usage as far as it is known. It is told when the next message of its agent begins."""
-        known = self._usages.get(identity)
-        if known is None:
+        used = self._usages.get(identity)
+        if used is None:
             if not self._messages.add(identity):
                 return  # it was told before: a resumed session repeats its lines
             done = [name for name, used in self._usages.items() if used.sub_agent == aside != _ANY]
-            out += [self._usages.pop(name) for name in done]
+            out += [self._usages.pop(name).event() for name in done]
             if len(self._usages) >= _OPEN_MESSAGES:
-                out.append(self._usages.pop(next(iter(self._usages))))
-            known = MessageUsage(identity, model=model if isinstance(model, str) else "", sub_agent=aside, line=line)
-        self._usages[identity] = evolve(
-            known, input_tokens=max(known.input_tokens, _number(usage, "input_tokens")),
-            output_tokens=max(known.output_tokens, _number(usage, "output_tokens")),
-            cache_read_tokens=max(known.cache_read_tokens, _number(usage, "cache_read_input_tokens")),
-            cache_write_tokens=max(known.cache_write_tokens, _number(usage, "cache_creation_input_tokens")))
+                out.append(self._usages.pop(next(iter(self._usages))).event())
+            used = self._usages[identity] = _Used(identity, model if isinstance(model, str) else "", aside, line)
+        used.add(usage)
 
     def _close_usages(self, out: list[Event]) -> None:
-        out += self._usages.values()
+        out += [used.event() for used in self._usages.values()]
         self._usages.clear()
 
     # ---- what the program itself says ----
@@ -304,6 +300,23 @@ def _block_text(block: Mapping[str, Any]) -> str:
     return text if isinstance(text, str) else f"[{str(block.get('type'))[:40]}]"
 
 
-def _number(usage: Mapping[str, Any], name: str) -> int:
-    value = usage.get(name)
-    return value if isinstance(value, int) and value > 0 else 0
+@define
+class _Used:
+    """A message's usage, as far as it is known."""
+
+    message: str
+    model: str
+    sub_agent: str
+    line: int
+    tokens: list[int] = Factory(lambda: [0, 0, 0, 0])
+
+    def add(self, usage: Mapping[str, Any]) -> None:
+        tokens = self.tokens
+        for place, name in enumerate(_TOKENS):
+            value = usage.get(name)
+            if type(value) is int and value > tokens[place]:
+                tokens[place] = value
+
+    def event(self) -> MessageUsage:
+        given, replied, read, written = self.tokens
+        return MessageUsage(self.message, given, replied, read, written, self.model, None, self.sub_agent, self.line)

@@ -21,9 +21,10 @@ LONGEST = 64 * 1024 * 1024
 _CHUNK = 1 << 18
 _HEAD = 1 << 16
 """Bytes at the beginning in which an array may begin."""
-_ARRAY = re.compile(rb"^(?:\xef\xbb\xbf)?[\s\0]*\[\s*(?=\{)", re.MULTILINE)
-_OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?\s*\{", re.MULTILINE)
-_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+("?)|[{}\[\]]', re.DOTALL)
+_ARRAY = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t\r\0]*+\[\s*+(?=\{)", re.MULTILINE)
+_OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t\r\0]*+\{", re.MULTILINE)
+_TOKEN = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+")*+(["{}\[\]])', re.DOTALL)
+"""A bracket, with all strings before it; or the beginning of a string that has no end yet."""
 _STRING_END = re.compile(rb'(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
 
 Record: TypeAlias = tuple[int, bytes | None, bool]
@@ -95,16 +96,21 @@ def _elements(file: IO[bytes]) -> Iterator[Record]:
             rest = _STRING_END.match(data, at)
             assert rest is not None  # it matches nothing, too
             at, in_string = rest.end(), not rest[1]
-        for token in _TOKEN.finditer(data, at) if not in_string else ():
+        while not in_string:
+            token = _TOKEN.match(data, at)
+            if token is None:  # all that is left are other characters and whole strings
+                at = len(data)
+                break
             at = token.end()
-            first = data[token.start()]
-            if first == 0x22:
-                if not token[1]:
-                    in_string = True
-                    break
-            elif first in b"{[":
+            mark = data[at - 1]
+            if mark == 0x22:
+                in_string = True
+                rest = _STRING_END.match(data, at)
+                assert rest is not None
+                at = rest.end()
+            elif mark in b"{[":
                 if not depth:
-                    start, too_long = token.start(), False
+                    start, too_long = at - 1, False
                 depth += 1
             elif depth:
                 depth -= 1
@@ -112,11 +118,9 @@ def _elements(file: IO[bytes]) -> Iterator[Record]:
                     number += 1
                     yield number, None if too_long else data[start:at], True
                     start = -1
-            elif first == 0x5D:
+            elif mark == 0x5D:
                 file.seek(at - len(data), 1)
                 return
-        else:
-            at = at if in_string else len(data)
         too_long = too_long or (start >= 0 and len(data) - start > LONGEST)
     if start >= 0:
         yield number + 1, None if too_long else data[start:], False
@@ -124,15 +128,18 @@ def _elements(file: IO[bytes]) -> Iterator[Record]:
 
 # ---- places of a text ----
 def _places(file: IO[bytes], text: bytes) -> Iterator[int]:
-    kept, before = b"", 0  # before: the place of what is kept
+    """Where a text stands, in order."""
+    tail, before = b"", 0  # before: where the chunk begins
     while chunk := file.read(1 << 20):
-        data = kept + chunk
-        at = data.find(text)
+        seam = tail + chunk[: len(text) - 1]
+        if (at := seam.find(text)) >= 0:
+            yield before - len(tail) + at
+        at = chunk.find(text)
         while at >= 0:
             yield before + at
-            at = data.find(text, at + len(text))
-        kept = data[-(len(text) - 1):]
-        before += len(data) - len(kept)
+            at = chunk.find(text, at + len(text))
+        before += len(chunk)
+        tail = seam[1 - len(text):] if len(chunk) < len(text) else chunk[1 - len(text):]
 
 
 def _line_start(file: IO[bytes], place: int) -> int:

@@ -41,7 +41,8 @@ class Mender:
 
     def __init__(self) -> None:
         self._torn = ""
-        self._lost: Lost | None = None
+        self.waiting: Lost | None = None
+        """The record of which that is the beginning."""
 
     def mend(self, line: int, raw: bytes, kinds: Collection[str], *, whole: bool) -> Iterator[Mended]:
         """What a record holds: events with their lines, of the kinds that there are, or that it is lost."""
@@ -50,13 +51,13 @@ class Mender:
         if event is not None:
             yield line, event
             return
-        if self._lost is not None:
+        if self.waiting is not None:
             event, _ = _read(self._torn + text.rstrip("\r\n"))
             if event is not None:
-                yield self._lost.line, event
-                self._torn, self._lost = "", None
+                yield self.waiting.line, event
+                self._torn, self.waiting = "", None
                 return
-            if line - self._lost.line > _WAITS:
+            if line - self.waiting.line > _WAITS:
                 yield from self.give_up()
         if '"type"' not in text:
             yield Lost(line, raw, whole)
@@ -76,24 +77,20 @@ class Mender:
         lost = Lost(line, outside.encode("utf-8", "replace") if found else raw, whole)
         if cut and whole and len(outside) - at <= _LARGEST:
             yield from self.give_up()
-            self._torn, self._lost = outside[at:].rstrip("\r\n"), lost
+            self._torn, self.waiting = outside[at:].rstrip("\r\n"), lost
         else:
             yield lost
 
     def pass_by(self, line: int) -> Iterator[Mended]:
         """Tell that a record was read well: a beginning does not wait for ever."""
-        if self._lost is not None and line - self._lost.line > _WAITS:
+        if self.waiting is not None and line - self.waiting.line > _WAITS:
             yield from self.give_up()
-
-    @property
-    def waits(self) -> bool:
-        return self._lost is not None
 
     def give_up(self) -> Iterator[Mended]:
         """The beginning that still waits, if there is one."""
-        if self._lost is not None:
-            yield self._lost
-        self._torn, self._lost = "", None
+        if self.waiting is not None:
+            yield self.waiting
+        self._torn, self.waiting = "", None
 
 
 def _read(text: str) -> tuple[dict[str, Any] | None, bool]:

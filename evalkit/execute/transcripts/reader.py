@@ -64,7 +64,7 @@ class _Reader:
                         if not self._chosen:
                             self._choose(event)
                         self._format.take(number, event, out)
-                    if mender.waits:
+                    if mender.waiting is not None:
                         self._mended(mender.pass_by(number), out)
             if out:
                 yield from out

@@ -80,8 +80,8 @@ def test_a_file_of_the_corpus(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_nothing_is_lost_or_bent(name: str) -> None:
     """What can be read in spite of all tells exactly what the plain stream tells, but for its line."""
     def bare(events: list[Event]) -> list[Event]:
-        return [evolve(event, line=0, **({"call": evolve(event.call, line=0)} if isinstance(event, ToolResult) else {}))
-                for event in events]
+        return [evolve(event, line=0, call=evolve(event.call, line=0)) if isinstance(event, ToolResult) else
+                evolve(event, line=0) for event in events]
 
     assert bare(read("plain-stream.jsonl")) == bare(read(name))
 
