@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from threading import Semaphore
 
 from attrs import evolve
 
@@ -21,7 +22,7 @@ from evalkit.errors import UserError
 from evalkit.execute.agents import Agents
 from evalkit.execute.budget import Budget
 from evalkit.execute.models.prices import Prices, read_prices
-from evalkit.execute.models.provider import Endpoint, find_endpoint, missing_key
+from evalkit.execute.models.provider import Endpoint, Endpoints, find_endpoint, keys_for, missing_key
 from evalkit.execute.places import Places
 from evalkit.execute.session import Session
 from evalkit.execute.stages import RETRIES
@@ -44,7 +45,7 @@ class Plan:
         self.choices = choices or read_choices(command_line, environ, root)
         self._spoken: Choices = read_choices(command_line, environ, None)
         self.project = project or load_project(root, self.choices.cases)
-        self.endpoint: Endpoint | None = find_endpoint(environ, self.choices.gateway)
+        endpoints = Endpoints(environ, self.choices.gateway)
         places = Places.of(root, environ, self.choices.store)
         if places.work.resolve().is_relative_to(root.resolve()):
             raise UserError(f"the work folder {places.work} is inside the project",
@@ -55,10 +56,11 @@ class Plan:
                                keep_workspaces=self.choices.keep_workspaces, cases=self.choices.cases)
         progress.clean = self.session.redactor.text
         progress.logs = partial(log_file, places.results)
-        self.agents = Agents(self.endpoint, self.choices.claude, root)
-        judge = JudgeChoice(self._judge_model, self._judge_state(), self.choices.judge == "on", self.endpoint)
+        self.agents = Agents(endpoints, self.choices.claude, root)
+        self.judge = JudgeChoice(self._judge_models, self._judge_state, self.choices.judge == "on",
+                                 endpoints.find, Semaphore(self.choices.agents))
         samples = Samples(places.state, self.session.store, fresh=self.choices.fresh)
-        self.graph = Graph(self.session, self.agents, judge, samples,
+        self.graph = Graph(self.session, self.agents, self.judge, samples,
                            retries=evolve(RETRIES, retries=self.choices.retries))
 
     # ---- choices -> subjects and trials ----
@@ -72,16 +74,14 @@ class Plan:
     def run(self) -> str:
         return "dry" if self.choices.dry else self.choices.run
 
-    def _judge_state(self) -> str:
-        choice = self.choices.judge
-        if choice == "off":
+    def _judge_state(self, models: Sequence[str]) -> str:
+        if self.choices.judge == "off":
             return "judge=off"
         if self.choices.dry:
             return "dry run"
-        if self.endpoint is None:
-            if choice == "on":
-                raise missing_key("judge=on")
-            return "no key for a judge model is set"
+        closed = [model for model in models if self.judge.endpoint(model) is None]
+        if closed and not self.judge.asked:
+            return f"no key for the judge model {closed[0]} is set ({keys_for(closed[0])})"
         return "on"
 
     def _model(self, spoken: str | None, declared: ModelChoice, configured: str | None) -> str:
@@ -89,13 +89,16 @@ class Plan:
         of_suite = self.environ.get(declared.variable, "") if declared.variable else ""
         return spoken or of_suite or configured or declared.default
 
-    def _judge_model(self, case: Case, judge: Judge) -> str:
-        own = judge.models[0] if judge.models else None
-        return self._model(self._spoken.judge_model or own, case.judge_model, self.choices.judge_model)
+    def _judge_models(self, case: Case, judge: Judge) -> tuple[str, ...]:
+        """The models of a judge, each once: what is said now, else its own, else the case's."""
+        if judge.models and not self._spoken.judge_model:
+            return tuple(dict.fromkeys(judge.models))
+        return (self._model(self._spoken.judge_model, case.judge_model, self.choices.judge_model),)
 
     def subjects(self, case: Case) -> list[Subject]:
         """Who is measured on a unit. Raises UserError where that cannot be."""
         subjects = self._subjects(case)
+        self.judge.check(case)
         problems = self.agents.of(subjects[0]).cannot(case)
         if problems:
             raise UserError(f"`{case.unit}` asks agent `{subjects[0].agent}` for what this evalkit cannot do: "
@@ -109,19 +112,21 @@ class Plan:
         return unit if other is None else evolve(unit, agent=other)
 
     def _subjects(self, case: Case) -> list[Subject]:
-        agent = self.choices.agent
-        asks = self.agents.asks_model(case.agent.name if agent == "auto" else agent, case)
-        if agent == "auto":
+        auto, agent = self.choices.agent == "auto", self.choices.agent
+        if auto:
             agent = case.agent.name
-            if asks and self.endpoint is None and not self.choices.dry:
-                if case.solution is None:
-                    raise missing_key(f"case `{case.name}` has no reference answer; its agent `{agent}`")
-                agent, asks = "oracle", False
-        if asks:
-            if self.endpoint is None and not self.choices.dry:
-                raise missing_key(f"agent={agent}")
+        if self.agents.asks_model(agent, case):
             said = self._model(",".join(self._spoken.model or ()), case.model, ",".join(self.choices.model or ()))
-            return [Subject(agent, model) for model in models_of(said)]
+            models = models_of(said)
+            closed = [] if self.choices.dry else [model for model in models if self.agents.reach(agent, model) is None]
+            if auto and len(closed) == len(models):
+                if case.solution is None:
+                    raise missing_key(f"case `{case.name}` has no reference answer; its agent `{agent}`", closed[0])
+                agent = "oracle"
+            else:
+                for model in closed:
+                    self.agents.check_reach(agent, model)
+                return [Subject(agent, model) for model in models]
         if agent == "oracle" and case.solution is None:
             raise UserError(f"case `{case.name}` has no reference answer for agent=oracle",
                             hint='add `solution "FOLDER"` to the case')

@@ -42,7 +42,7 @@ from evalkit.errors import EvalkitError, Exit, HarnessError, UserError
 from evalkit.execute.outcome import Ending
 from evalkit.grade.grader import grade_check, grader_version, lane_names
 from evalkit.grade.judge import VERSION as JUDGE_VERSION
-from evalkit.grade.judge import grade_judge
+from evalkit.grade.judge import answer_keys, grade_judge
 from evalkit.grade.stored_tree import ArchivedTree, RebuiltTree
 from evalkit.grade.verdict import Grade, Verdict, could_not_tell
 from evalkit.plan.keys import Inputs, grade_inputs, judge_inputs
@@ -214,6 +214,8 @@ class _Regrading:
         if name not in self.units:
             case = name.partition("@")[0].partition("+")[0]
             found = next((unit for unit in self.project.units.get(case, ()) if unit.unit == name), None)
+            if found is not None:
+                self.judge.check(found)
             unit = self.units[name] = None if found is None else _Unit(found)
             self.known_checks |= unit.ids if unit is not None else set()
         return self.units[name]
@@ -224,25 +226,25 @@ class _Regrading:
         if isinstance(check, Check):
             inputs = grade_inputs(case, check, files, grader_version(check.spec), trial.lane, self.contents)
         else:
-            model = self.judge.model(case, check)
-            inputs = judge_inputs(case, check, files, model, JUDGE_VERSION, "on")
-            if not self._judged(inputs, trial, check):
-                inputs = judge_inputs(case, check, files, model, JUDGE_VERSION, self._judging(trial))
+            models = self.judge.models(case, check)
+            inputs = judge_inputs(case, check, files, models, JUDGE_VERSION, "on")
+            judging = self._judging(trial, models)
+            if judging != "on" and not self._judged(inputs, trial, check, models):
+                inputs = judge_inputs(case, check, files, models, JUDGE_VERSION, judging)
         doubt = _doubt(unit.case, check, found, trial.lane)
         return (inputs | {"rebuilt": doubt} if doubt else inputs), doubt
 
-    def _judging(self, trial: StoredTrial) -> str:
+    def _judging(self, trial: StoredTrial, models: Sequence[str]) -> str:
         """ "on", or why a judge is not asked."""
-        if self.judge.state == "on" and not self.judge.asked and trial.subject.model is None:
+        state = self.judge.state(models)
+        if state == "on" and not self.judge.asked and trial.subject.model is None:
             return "a known answer is judged only with judge=on"
-        return self.judge.state
+        return state
 
-    def _judged(self, inputs: Inputs, trial: StoredTrial, judge: Judge) -> bool:
-        """Whether a judge's verdict is to be had: it holds, its answer is kept, or it can be asked."""
-        if self._judging(trial) == "on":
-            return True
-        key = digest(inputs)
-        return self.session.store.has("judge", key) or old_key(trial, judge.id) == key
+    def _judged(self, inputs: Inputs, trial: StoredTrial, judge: Judge, models: Sequence[str]) -> bool:
+        """Whether a judge's verdict is to be had without asking: it holds, or its answers are kept."""
+        return old_key(trial, judge.id) == digest(inputs) or all(
+            self.session.store.has("judge", key) for key in answer_keys(inputs, models, judge.votes))
 
     # ---- grading ----
     def _grade(self, trial: StoredTrial, unit: _Unit, check: Check | Judge, found: Found, inputs: Inputs,
@@ -257,8 +259,7 @@ class _Regrading:
                 return grade_check(case, check, found.tree, inputs, lane)
             return self._later("run", self._graded, case, check, found, inputs, lane)
         if inputs["judging"] != "on":
-            return grade_judge(case, check, found.tree, inputs, digest(inputs), state=inputs["judging"], model="",
-                               endpoint=None)
+            return grade_judge(case, check, found.tree, inputs, digest(inputs), state=inputs["judging"], models=())
         return self._later("ask", self._asked, case, check, found, inputs)
 
     def _later(self, pool: str, work: Callable[..., Grade], *args: Any) -> Future[Grade]:
@@ -274,8 +275,9 @@ class _Regrading:
         return grade_check(case, check, found.tree, inputs, lane)
 
     def _asked(self, case: Case, judge: Judge, found: Found, inputs: Inputs) -> Grade:
+        choice = self.judge
         return grade_judge(case, judge, found.tree, inputs, digest(inputs), state="on",
-                           model=self.judge.model(case, judge), endpoint=self.judge.endpoint)
+                           models=choice.models(case, judge), endpoint=choice.endpoint, places=choice.places)
 
     # ---- what came of it ----
     def _finish(self, work: _Pending) -> None:

@@ -15,6 +15,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from threading import Semaphore
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
@@ -29,6 +30,7 @@ from evalkit.digest import digest
 from evalkit.errors import EvalkitError
 from evalkit.execute.agents import Agents
 from evalkit.execute.budget import BudgetReached
+from evalkit.execute.models.provider import Endpoint, missing_key
 from evalkit.execute.retry import RetryPolicy
 from evalkit.execute.session import Session
 from evalkit.execute.stages import make_template
@@ -49,14 +51,23 @@ _NO_ARGUMENTS = inspect.Signature()
 class JudgeChoice:
     """With what judges judge, or why they do not.
 
-    state: "on", or the reason that results show. asked: a person said judge=on, so answers that nobody wrote just now
-    are judged too.
+    models: those of a judge. state: "on", or the reason that results show, of a judge with these models. asked: a
+    person said judge=on, so answers that nobody wrote just now are judged too. endpoint: where a model is reached; None
+    without a key for it. places: how many models may be waited for at once.
     """
 
-    model: Callable[[Case, Judge], str]
-    state: str
+    models: Callable[[Case, Judge], tuple[str, ...]]
+    state: Callable[[Sequence[str]], str]
     asked: bool
-    endpoint: Any
+    endpoint: Callable[[str], Endpoint | None]
+    places: Semaphore
+
+    def check(self, case: Case) -> None:
+        """Raise UserError where somebody asks for judges, and no key is set for one of their models."""
+        for judge in case.judges if self.asked else ():
+            for model in self.models(case, judge):
+                if self.state((model,)) == "on" and self.endpoint(model) is None:
+                    raise missing_key("judge=on", model)
 
 
 def name_of(kind: str, trial: Trial, check: str = "") -> str:
@@ -140,7 +151,7 @@ class Graph:
             try:
                 return action() or {}
             except EvalkitError as error:
-                self.failures[name] = Failure(name, error)
+                self.failures[name] = Failure(name, self.session.redactor.error(error))
                 failed = TaskFailed(error.message, report=False)
                 failed.outcome = "not run (budget)" if isinstance(error, BudgetReached) else ""
                 return failed

@@ -173,20 +173,20 @@ class TrialTasks:
 
         choice = self.graph.judge
         place = self.folder / "judge" / f"{judge.id}.json"
-        model = choice.model(self.case, judge)
-        state = choice.state
+        models = choice.models(self.case, judge)
+        state = choice.state(models)
         if state == "on" and not choice.asked and self.trial.subject.model is None:
             state = "a known answer is judged only with judge=on"
         inputs: Inputs = {}
 
         def now() -> Inputs:
             if not inputs:
-                inputs.update(judge_inputs(self.case, judge, self._record.tree.files, model, VERSION, state))
+                inputs.update(judge_inputs(self.case, judge, self._record.tree.files, models, VERSION, state))
             return inputs
 
         def work() -> dict[str, Any]:
             return self._keep(place, grade_judge(self.case, judge, self._tree, now(), digest(now()), state=state,
-                                                 model=model, endpoint=choice.endpoint))
+                                                 models=models, endpoint=choice.endpoint, places=choice.places))
 
         return self.graph.add(self._name("judge", judge.id), work, now=now, targets=[place], after=[after],
                               lacks=lambda _: "" if _sound(place) else GONE, doc=judge.title or "judge",

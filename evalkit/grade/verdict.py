@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from attrs import frozen
+from attrs import field, frozen
 
+from evalkit.digest import GROWN
 from evalkit.errors import EvalkitError
 from evalkit.execute.outcome import Usage
 from evalkit.execute.process import check_going_on
 from evalkit.grade.evidence import plain
 
-__all__ = ["Grade", "Judging", "Status", "Verdict", "could_not_tell"]
+__all__ = ["Grade", "Judging", "Status", "Verdict", "Vote", "could_not_tell"]
 
 Status: TypeAlias = Literal["pass", "fail", "skipped", "error"]
 
@@ -20,12 +21,32 @@ Status: TypeAlias = Literal["pass", "fail", "skipped", "error"]
 class Judging:
     """The model that judged, as it names itself, what its answer took, and how often it was asked again for it.
 
-    These are of the time when it answered: an answer that is used again tells them again, and costs nothing more.
+    notes: what it was asked otherwise than meant, because its provider refuses it. Of several votes: their models, the
+    sums, and no cost where that of one vote is not known. These are of the time when a model answered: an answer that
+    is used again tells them again, and costs nothing more.
     """
 
     model: str
     usage: Usage
     retries: int = 0
+    notes: tuple[str, ...] = field(default=(), metadata=GROWN)
+
+
+@frozen
+class Vote:
+    """One answer of a judge, or why there is none.
+
+    model: the slug that was asked. number: which of the model's votes it is, from 1. scores: of the criteria, in their
+    order, 0 to 10; none where the vote does not count, and `error` says why. answer: the answer's key in the store.
+    judging: None where no answer came.
+    """
+
+    model: str
+    number: int
+    scores: tuple[float, ...] = ()
+    error: str = ""
+    answer: str = ""
+    judging: Judging | None = None
 
 
 @frozen
@@ -34,6 +55,7 @@ class Verdict:
 
     summary: one line. evidence: what the summary rests on, the most telling lines first. score: a judge's, 0 to 10.
     Both texts may quote an agent's files and programs; they hold no control characters but line ends.
+    votes: what the score was made from. alpha: how far the votes agree (Krippendorff); None where that is not defined.
     """
 
     status: Status
@@ -41,6 +63,8 @@ class Verdict:
     evidence: str = ""
     score: float | None = None
     judging: Judging | None = None
+    votes: tuple[Vote, ...] = field(default=(), metadata=GROWN)
+    alpha: float | None = field(default=None, metadata=GROWN)
 
 
 @frozen

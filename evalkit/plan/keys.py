@@ -10,7 +10,7 @@ Paths of the project are given as digests of what they hold, through `Contents`.
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from evalkit.analysis.globs import matching
@@ -33,8 +33,8 @@ from evalkit.analysis.model import (
 from evalkit.digest import digest
 from evalkit.plan.trials import Trial
 
-__all__ = ["ABSENT", "Contents", "Held", "Inputs", "agent_inputs", "changes", "grade_inputs", "judge_inputs",
-           "template_inputs", "toolchain_inputs", "workspace_inputs"]
+__all__ = ["ABSENT", "Contents", "Held", "Inputs", "agent_inputs", "answer_inputs", "changes", "grade_inputs",
+           "judge_inputs", "template_inputs", "toolchain_inputs", "workspace_inputs"]
 
 Inputs: TypeAlias = dict[str, str]
 Contents: TypeAlias = Callable[[str], str]
@@ -49,6 +49,8 @@ _SHOWN = 40
 """Characters of a value that is shown; digests are longer."""
 _FILES = 3
 """Files of a folder that are named."""
+_IMPLIED = {"votes": ("judge model", "1")}
+"""Inputs that are left out where they have this value: whose inputs that is so of, and the value."""
 
 LAYOUT = "1"
 """Raised when evalkit itself would make another toolchain, template or workspace from equal inputs."""
@@ -188,8 +190,12 @@ def grade_inputs(case: Case, check: Check, tree: Mapping[str, str], grader: str,
     return inputs
 
 
-def judge_inputs(case: Case, judge: Judge, tree: Mapping[str, str], model: str, grader: str, state: str) -> Inputs:
-    """Inputs of a judge. `state`: "on", or why it does not judge. The threshold is the result's: it costs no call."""
+def judge_inputs(case: Case, judge: Judge, tree: Mapping[str, str], models: Sequence[str], grader: str,
+                 state: str) -> Inputs:
+    """Inputs of a judge. models: all that judge. `state`: "on", or why it does not judge.
+
+    The threshold is the result's: it costs no call.
+    """
     if state != "on":
         return {"grader": grader, "judging": state}
     return {
@@ -197,10 +203,20 @@ def judge_inputs(case: Case, judge: Judge, tree: Mapping[str, str], model: str, 
         "rubric": digest([judge.title, judge.criteria, judge.context]),
         "prompt": digest(case.prompt),
         "judged files": digest({path: tree[path] for path in matching(tree, judge.files)}),
-        "judge model": model,
+        "judge model": ", ".join(models),
         "judging": state,
+        **({} if judge.votes == 1 else {"votes": str(judge.votes)}),
         **_given({"temperature": judge.temperature, "bytes shown": judge.most_bytes}),
     }
+
+
+def answer_inputs(inputs: Inputs, model: str, vote: int) -> Inputs:
+    """What one answer is kept under: what its model is asked, and which of its votes it is (the first one is 1).
+
+    inputs: the judge's own. Those of a judge with one model and one vote are its answer's.
+    """
+    question = {name: value for name, value in inputs.items() if name != "votes"} | {"judge model": model}
+    return question if vote == 1 else question | {"vote": str(vote)}
 
 
 def changes(before: Mapping[str, str] | None, now: Mapping[str, str], held: Held = lambda _: None) -> str:
@@ -212,10 +228,15 @@ def changes(before: Mapping[str, str] | None, now: Mapping[str, str], held: Held
         return "never run"
     said = []
     for name in [*now, *(name for name in before if name not in now)]:
-        old, new = before.get(name), now.get(name)
+        old, new = _value(before, name), _value(now, name)
         if old != new:
             said.append(_change(name, old, new, held))
     return ", ".join(said)
+
+
+def _value(inputs: Mapping[str, str], name: str) -> str | None:
+    beside, value = _IMPLIED.get(name, ("", ""))
+    return inputs.get(name, value if beside in inputs else None)
 
 
 def _change(name: str, old: str | None, new: str | None, held: Held) -> str:

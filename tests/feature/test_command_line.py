@@ -70,7 +70,7 @@ def test_statuses_follow_the_verdicts(project: MiniProject) -> None:
     (["run", "case:greeting", "agent=wrong:nice"], ["has no wrong answer `nice`", "`rude`"]),
     (["run", "case:greeting", "agent=claude"], ["agent=claude needs a model, and no key is set",
                                                 "export AI_GATEWAY_API_KEY=…"]),
-    (["run", "case:greeting", "judge=on"], ["judge=on needs a model, and no key is set"]),
+    (["run", "case:greeting", "judge=on"], ["judge=on needs the model `anthropic/claude-opus-4.8`, and no key for it is set"]),
     (["run", "case:greeting", "--nosuch"], ["--nosuch"]),
     (["run", "case:greeting", "run=dry"], ["`dry` and `prove` are evalkit's own"]),
 ])

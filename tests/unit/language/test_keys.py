@@ -83,7 +83,7 @@ class Setting:
             "oracle": agent_inputs(oracle, contents),
             "grep": grade_inputs(case, found, TREE, "grep 1", "local", contents),
             "steps": grade_inputs(case, steps, TREE, "run 1", "local", contents),
-            "judge": judge_inputs(case, case.judges[0], TREE, "c/d", "judge 1", "on"),
+            "judge": judge_inputs(case, case.judges[0], TREE, ("c/d",), "judge 1", "on"),
         }
 
 
@@ -118,6 +118,7 @@ EDITS: list[tuple[str, str, str, str, dict[str, str]]] = [
     ("has and lacks", "it.eval", "has", "lacks", {"grep": "check changed"}),
     ("a file that a check puts", "empty.md", " ", "  ", {"steps": "cases/s/empty.md changed"}),
     ("a criterion", "it.eval", "Good.", "Better.", {"judge": "rubric changed"}),
+    ("votes", "it.eval", 'criterion "Good."', 'criterion "Good."; votes 3', {"judge": "votes 1 → 3"}),
     ("a threshold", "it.eval", "pass at 6", "pass at 7", {}),
     ("the scaffold", "suite.eval", "make {workspace}", "make -j {workspace}", {
         "template": "scaffold command changed", "workspace": "template changed", "agent": "workspace changed",
@@ -196,7 +197,7 @@ def test_a_judge_that_does_not_judge_reads_nothing(setting: Setting) -> None:
     """Its key is the reason alone."""
     case = setting.case
 
-    assert {"grader": "1", "judging": "judge=off"} == judge_inputs(case, case.judges[0], TREE, "m", "1", "judge=off")
+    assert {"grader": "1", "judging": "judge=off"} == judge_inputs(case, case.judges[0], TREE, ("m",), "1", "judge=off")
 
 
 def test_a_copied_scaffold_needs_no_toolchain(setting: Setting) -> None:
