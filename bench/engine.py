@@ -37,7 +37,7 @@ QUICK = 3
 TICK = 0.1
 """Seconds that files rest after an edit: evalkit trusts no stamp as young as the clock's tick."""
 STORES = ("dbm", "sqlite3")
-HEAVY = ("rich", "httpx", "cattrs", "lark", "regex", "zstandard")
+HEAVY = ("rich", "httpx", "attr", "lark", "regex", "zstandard")
 IMPORTED = re.compile(r"^import time: +\d+ \| +\d+ \| +(\S+)$", re.MULTILINE)
 PLAIN = re.compile(r"^\.  ", re.MULTILINE)
 RAN = re.compile(r"^ +[\d.]+s  (\w+):", re.MULTILINE)

@@ -1,22 +1,22 @@
-"""Records on disk: JSON with a schema number, written through a temporary file and a rename, read with checks."""
+"""Records on disk: JSON with a schema number, written through a temporary file and a rename, read with checks.
+
+The attrs classes that records are made of, and how their data is read, are in structure.py.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
 import os
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import orjson
 
 from evalkit.errors import HarnessError
+from evalkit.structure import Misfit, plain_fields, structure, unstructure
 
-if TYPE_CHECKING:
-    from cattrs import Converter
-
-__all__ = ["BadRecord", "read_json", "read_record", "record_bytes", "structure", "unstructure", "write_bytes",
+__all__ = ["BadRecord", "Misfit", "read_json", "read_record", "record_bytes", "structure", "unstructure", "write_bytes",
            "write_json", "write_record"]
 
 T = TypeVar("T")
@@ -73,7 +73,12 @@ def write_json(path: Path, value: Any, *, sync: bool = True) -> None:
 
 
 def _text(value: Any) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n"
+    return orjson.dumps(value, default=_plain, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n"
+
+
+def _plain(value: Any) -> Any:
+    """What orjson does not know. Raises TypeError."""
+    return sorted(value) if isinstance(value, set | frozenset) else plain_fields(value)
 
 
 def read_json(path: Path) -> Any:
@@ -88,24 +93,6 @@ def read_json(path: Path) -> Any:
         raise BadRecord(f"{path} is damaged: {error}", hint="delete it; the next run makes it again") from error
 
 
-@cache
-def _converter() -> Converter:
-    """Imported where classes are read or written: plain data needs none of it."""
-    import cattrs
-
-    return cattrs.Converter(forbid_extra_keys=False)
-
-
-def unstructure(value: Any) -> Any:
-    """attrs classes as plain data."""
-    return _converter().unstructure(value)
-
-
-def structure(data: Any, kind: type[T]) -> T:
-    """Plain data as an attrs class. Raises cattrs' errors where it does not fit."""
-    return _converter().structure(data, kind)
-
-
 def write_record(path: Path, record: object, *, sync: bool = True) -> None:
     """Write an attrs class, with the schema number."""
     write_bytes(path, record_bytes(record), sync=sync)
@@ -113,8 +100,7 @@ def write_record(path: Path, record: object, *, sync: bool = True) -> None:
 
 def record_bytes(record: object) -> bytes:
     """What `write_record` writes."""
-    assert hasattr(record, "__attrs_attrs__")
-    return _text({"schema": SCHEMA, **unstructure(record)})
+    return _text({"schema": SCHEMA, **plain_fields(record)})
 
 
 def read_plain(path: Path) -> dict[str, Any]:
@@ -136,6 +122,6 @@ def read_record(path: Path, kind: type[T]) -> T:
     data = read_plain(path)
     try:
         return structure(data, kind)
-    except Exception as error:  # cattrs raises groups of many kinds: all mean that the data does not fit
-        raise BadRecord(f"{path} is damaged: it is not a {kind.__name__} record",
+    except Misfit as error:
+        raise BadRecord(f"{path} is damaged: it is not a {kind.__name__} record ({error})",
                         hint="delete it; the next run makes it again") from error

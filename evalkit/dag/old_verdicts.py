@@ -16,7 +16,7 @@ from evalkit.dag.stored import StoredTrial
 from evalkit.digest import digest
 from evalkit.grade.verdict import Grade
 from evalkit.plan.keys import Inputs, changes
-from evalkit.records import structure
+from evalkit.records import Misfit, structure
 
 __all__ = ["holding", "latest", "old_key", "old_statuses", "why"]
 
@@ -44,7 +44,7 @@ def old_statuses(trial: StoredTrial) -> dict[str, str]:
 def _grade_of(entry: Mapping[str, Any], **given: Any) -> Grade | None:
     try:
         return structure({**entry, **given}, Grade)
-    except Exception:  # noqa: BLE001 - cattrs raises groups of many kinds: what does not fit is made again
+    except Misfit:  # it is made again
         return None
 
 

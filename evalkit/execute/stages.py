@@ -13,7 +13,7 @@ import contextlib
 import shlex
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -34,11 +34,12 @@ from evalkit.execute.overlay import lay_over
 from evalkit.execute.places import TREE_NAME
 from evalkit.execute.process import ProgramMissing, run
 from evalkit.execute.retry import Retries, RetryPolicy
+from evalkit.execute.secrets import Redactor
 from evalkit.execute.session import Session
-from evalkit.execute.tree import Manifest, listed, pack, unpack
+from evalkit.execute.tree import Manifest, listed, members, pack, unpack
 from evalkit.plan.keys import Inputs, agent_inputs, changes, template_inputs, workspace_inputs
 from evalkit.plan.trials import Trial
-from evalkit.records import BadRecord, read_record, record_bytes, structure, unstructure, write_record
+from evalkit.records import BadRecord, Misfit, read_record, record_bytes, structure, unstructure, write_record
 
 __all__ = ["RETRIES", "TRANSCRIPT", "TREE", "agent_record", "is_light", "make_template", "make_workspace", "run_agent"]
 
@@ -232,6 +233,7 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
     if paid:
         session.budget.check()
     workspace = _opened(session, "workspace", inputs["workspace"])
+    redactor = _redactor(session, case, workspace)
     toolchains = case.setup.toolchains if agent.traits.builds else ()
     with (session.desk("agent", toolchains, keep=session.keep_workspaces) as (folder, env),
           noted(session.store.root, digest(inputs)) if paid else contextlib.nullcontext(),
@@ -248,7 +250,7 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
             transcript=entry / TRANSCRIPT,
             off_limits=(session.root / session.cases, *session.places.private),
             toolchain=own[0] if own else None, readable=tuple(item.folder for item in installed),
-            redactor=session.redactor, prices=session.prices, tick=session.tick,
+            redactor=redactor, prices=session.prices, tick=session.tick,
         )
         _check_unchanged(inputs, agent_inputs(trial, session.contents))
         began = time.monotonic()
@@ -262,20 +264,36 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
         seconds = time.monotonic() - began
         if not agent.traits.sampled:  # it costs nothing, and it reads its answer while it works
             _check_unchanged(inputs, agent_inputs(trial, session.contents))
-        record = _record(trial, agent, inputs, evolve(ending, notes=(*ending.notes, *note_on(before))), _NO_TREE,
+        ending = evolve(ending, detail=redactor.text(ending.detail),
+                        notes=tuple(map(redactor.text, (*ending.notes, *note_on(before)))))
+        record = _record(trial, agent, inputs, ending, _NO_TREE,
                          seconds=round(seconds, 3), prewarm_seconds=round(prewarmed, 3),
                          versions={name: version for item in (*installed, *own)
                                    for name, version in item.versions.items()},
                          failed=tuple(error.usage for error in before))
         if paid:
             Finished.of(record.key, folder, entry, session.redactor, unstructure(record)).write(session.store.root)
-        return _keep_run(session, case, folder, entry, record)
+        clean = redactor.clean if agent.traits.sampled else redactor.values  # a known answer is the person's own
+        return _keep_run(case, folder, entry, record, clean)
 
 
-def _keep_run(session: Session, case: Case, folder: Path, entry: Path, record: AgentRecord) -> AgentRecord:
+def _redactor(session: Session, case: Case, workspace: Path) -> Redactor:
+    """The session's, but for what looks like a key and was given to the agent: no key of anybody's, but its work."""
+    archive = workspace / TREE
+
+    def given() -> Iterator[bytes]:
+        yield from (case.prompt.encode(), case.agent.suffix.encode())
+        with contextlib.suppress(HarnessError):  # it is gone: then nothing is known of it
+            yield from (data() for member, data in members(archive) if member.isreg())
+
+    return session.redactor.sparing(given)
+
+
+def _keep_run(case: Case, folder: Path, entry: Path, record: AgentRecord,
+              clean: Callable[[bytes], bytes]) -> AgentRecord:
     """Fill the entry of an agent run that ended. record: without its tree, which is in the scratch folder."""
     remove_tree(folder / "home")  # an agent's own notes may hold what the transcript was cleaned of
-    manifest = pack(folder / TREE_NAME, entry / TREE, exclude=case.setup.caches, clean=session.redactor.clean)
+    manifest = pack(folder / TREE_NAME, entry / TREE, exclude=case.setup.caches, clean=clean)
     record = evolve(record, tree=manifest, tree_digest=digest(manifest.files))
     write_record(entry / "agent.json", record, sync=False)
     return record
@@ -289,7 +307,7 @@ def _adopted(session: Session, trial: Trial, inputs: Inputs) -> AgentRecord | No
         return None
     try:
         record = structure(left.record, AgentRecord)
-    except Exception:  # noqa: BLE001 - cattrs raises groups of many kinds: all mean that the note does not fit
+    except Misfit:
         return None
     if (record.key, record.inputs) != (key, inputs):
         return None
@@ -301,7 +319,8 @@ def _adopted(session: Session, trial: Trial, inputs: Inputs) -> AgentRecord | No
         for path in entry.iterdir():
             if path.name not in left.files:  # what the killed run began to make of it
                 path.unlink()
-        return _keep_run(session, trial.case, folder, entry, record)
+        workspace = store.path("workspace", inputs["workspace"])
+        return _keep_run(trial.case, folder, entry, record, _redactor(session, trial.case, workspace).clean)
 
 
 def _record(trial: Trial, agent: Agent, inputs: Inputs, ending: Ending, tree: Manifest, **more: Any) -> AgentRecord:

@@ -110,7 +110,7 @@ def test_nothing_is_looked_at(settled: MiniProject, tmp_path: Path) -> None:
     assert run(settled, "all")[0].out == ran_cold.stdout
     assert "evalkit.dag.settled" in imported
     assert not imported & {"evalkit.dag.plan", "evalkit.dag.tasks", "evalkit.dag.engine", "evalkit.report.result",
-                           "evalkit.analysis.resolve", "lark", "rich.console", "httpx", "cattrs", "zstandard"}
+                           "evalkit.analysis.resolve", "lark", "rich.console", "httpx", "zstandard"}
 
 
 def test_selections_one_after_the_other_sum_up_nothing_anew(settled: MiniProject) -> None:

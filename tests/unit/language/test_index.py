@@ -13,7 +13,7 @@ from evalkit.analysis import load_project, pickles
 from evalkit.analysis.index import CaseHead, SuiteHead, load_index
 from tests.unit.language.project import CASE, write
 
-HEAVY = ("attr", "attrs", "cattrs", "lark", "orjson", "pickle", "regex", "rich", "evalkit.analysis.model",
+HEAVY = ("attr", "attrs", "lark", "orjson", "pickle", "regex", "rich", "evalkit.analysis.model",
          "evalkit.diagnostics", "evalkit.digest", "evalkit.records", "evalkit.syntax")
 SUITE = """suite s {
   about "Things."

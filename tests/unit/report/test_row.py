@@ -103,7 +103,7 @@ def test_texts_are_short_and_harmless() -> None:
 
 @pytest.mark.parametrize("module", [row_module, layout, findings, table])
 def test_rows_and_their_table_import_little(module: ModuleType) -> None:
-    """The table of a run that is up to date is printed without attrs, cattrs and rich."""
+    """The table of a run that is up to date is printed without attrs and rich."""
     for node in ast.parse(inspect.getsource(module)).body:
         names = [node.module or ""] if isinstance(node, ast.ImportFrom) else (
             [alias.name for alias in node.names] if isinstance(node, ast.Import) else [])
