@@ -73,8 +73,9 @@ def _call(arguments: Sequence[str]) -> int:
 
 def _show(error: EvalkitError) -> None:
     from evalkit.diagnostics.show import show_error  # it imports what draws
+    from evalkit.execute.secrets import Redactor
 
-    show_error(error)
+    show_error(Redactor.of(os.environ).error(error))
 
 
 def _is_here() -> bool:

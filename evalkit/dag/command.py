@@ -206,7 +206,7 @@ def _regrade(look: Invocation, run: str) -> int:
         found = regrade(plan.project, plan.session, plan.graph.judge, run, cases=choices.case, checks=choices.check,
                         jobs=choices.jobs, asking=choices.agents, done=done)
     except EvalkitError as error:
-        show_error(error)
+        show_error(plan.session.redactor.error(error))
         return int(error.exit_status)
     _print(lambda: print_changes(found.changes, sys.stdout))
     return int(found.status)

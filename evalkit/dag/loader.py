@@ -78,8 +78,9 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
             return [] if cmd.execute_tasks else self._for_looking(look, pos_args, own, own_names)
         except EvalkitError as error:
             from evalkit.diagnostics.show import show_error
+            from evalkit.execute.secrets import Redactor
 
-            show_error(error)
+            show_error(Redactor.of(os.environ).error(error))
             raise SystemExit(int(error.exit_status)) from None
 
     # ---- running ----

@@ -18,6 +18,7 @@ from evalkit.execute.places import Places
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.store import Store
 from evalkit.execute.toolchain import Installed, command_environment, find_installed
+from evalkit.plan.choices import secret_names
 
 if TYPE_CHECKING:
     from evalkit.execute.tree import Manifest
@@ -52,7 +53,7 @@ class Session:
 
     def __attrs_post_init__(self) -> None:
         self._folders = FolderContents(self.places.state / "cache" / "contents")
-        self.redactor = Redactor.of(self.environ)
+        self.redactor = Redactor.of(self.environ, secret_names(self.places.root))
         self.store = Store(self.places.store, lambda line: self.say(line))
 
     @property

@@ -199,6 +199,7 @@ class Packer:
                 data = file.read(info.st_size + 1) if info.st_size <= room else None
                 if data is not None and len(data) > info.st_size:  # it grows
                     data += file.read(room + 1 - len(data))
+        held = data
         if data is not None:
             data = self.clean(data)
         if data is None or len(data) > room:
@@ -206,6 +207,8 @@ class Packer:
                                  f"{_megabytes(MAX_BYTES)} for the tree", cut=True)
             return
         self.add_file(name, executable=bool(info.st_mode & stat.S_IXUSR), data=data)
+        if data != held:
+            self.leave_out(name, "a key in it was replaced")
 
     def add_folder(self, name: str) -> None:
         member = tarfile.TarInfo(name)

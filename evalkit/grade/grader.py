@@ -7,6 +7,8 @@ import time
 from importlib import import_module
 from typing import Any
 
+from attrs import evolve
+
 from evalkit.analysis.model import (
     Case,
     Check,
@@ -20,6 +22,7 @@ from evalkit.analysis.model import (
 )
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
+from evalkit.execute.secrets import Redactor
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.verdict import Grade, Verdict, could_not_tell
 from evalkit.plan.keys import Inputs
@@ -62,7 +65,15 @@ def grade_check(case: Case, check: Check, tree: FinalTree, inputs: Inputs, lane:
             verdict = _grade(case, check.spec, tree)
         except HarnessError as error:
             verdict = could_not_tell(error)
+    verdict = cleaned(verdict, tree.session.redactor)
     return Grade(check.id, check.kind, verdict, digest(inputs), inputs, round(time.monotonic() - began, 3))
+
+
+def cleaned(verdict: Verdict, redactor: Redactor) -> Verdict:
+    """A verdict without keys, whatever a command, a file or an error told it."""
+    summary, evidence = redactor.text(verdict.summary), redactor.text(verdict.evidence)
+    same = summary == verdict.summary and evidence == verdict.evidence
+    return verdict if same else evolve(verdict, summary=summary, evidence=evidence)
 
 
 def _grade(case: Case, spec: CheckSpec, tree: FinalTree) -> Verdict:

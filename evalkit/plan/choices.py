@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 from evalkit.errors import UserError
 from evalkit.plugins import AGENTS, SPOKEN_AGENTS, find_plugin, plugin_names
 
-__all__ = ["CHOICES", "Choice", "Choices", "models_of", "project_table", "read_choices", "split_words"]
+__all__ = ["CHOICES", "Choice", "Choices", "models_of", "project_table", "read_choices", "secret_names",
+           "split_words"]
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_TABLES = ("prices",)
+_TABLES = ("prices", "secrets")
 """What is below [tool.evalkit] and is no choice."""
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESERVED_RUNS = ("dry", "prove")
 
 
@@ -216,6 +218,15 @@ def split_words(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
 def project_table(root: Path, name: str) -> Any:
     """A table of [tool.evalkit] in pyproject.toml, {} where there is none. Raises UserError."""
     return _tool_table(root).get(name, {})
+
+
+def secret_names(root: Path) -> tuple[str, ...]:
+    """The variables that a project calls secret: `secrets` under [tool.evalkit]. Raises UserError."""
+    names: Any = _tool_table(root).get("secrets", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) and _VARIABLE.fullmatch(name) for name in names):
+        raise UserError("`secrets` under [tool.evalkit] in pyproject.toml is no list of variables' names",
+                        hint='secrets = ["MY_STAGE", "OTHER"]')
+    return tuple(names)
 
 
 def _from_pyproject(root: Path) -> dict[str, str]:
