@@ -22,7 +22,7 @@ from evalkit.errors import UserError
 from evalkit.execute.agents import Agents
 from evalkit.execute.budget import Budget
 from evalkit.execute.models.prices import Prices, read_prices
-from evalkit.execute.models.provider import Endpoint, Endpoints, find_endpoint, keys_for, missing_key
+from evalkit.execute.models.provider import Endpoints, keys_for, missing_key
 from evalkit.execute.places import Places
 from evalkit.execute.session import Session
 from evalkit.execute.stages import RETRIES
@@ -45,7 +45,7 @@ class Plan:
         self.choices = choices or read_choices(command_line, environ, root)
         self._spoken: Choices = read_choices(command_line, environ, None)
         self.project = project or load_project(root, self.choices.cases)
-        endpoints = Endpoints(environ, self.choices.gateway)
+        self.endpoints = Endpoints(environ, self.choices.gateway)
         places = Places.of(root, environ, self.choices.store)
         if places.work.resolve().is_relative_to(root.resolve()):
             raise UserError(f"the work folder {places.work} is inside the project",
@@ -56,9 +56,9 @@ class Plan:
                                keep_workspaces=self.choices.keep_workspaces, cases=self.choices.cases)
         progress.clean = self.session.redactor.text
         progress.logs = partial(log_file, places.results)
-        self.agents = Agents(endpoints, self.choices.claude, root)
+        self.agents = Agents(self.endpoints, self.choices.claude, root)
         self.judge = JudgeChoice(self._judge_models, self._judge_state, self.choices.judge == "on",
-                                 endpoints.find, Semaphore(self.choices.agents))
+                                 self.endpoints.find, Semaphore(self.choices.agents))
         samples = Samples(places.state, self.session.store, fresh=self.choices.fresh)
         self.graph = Graph(self.session, self.agents, self.judge, samples,
                            retries=evolve(RETRIES, retries=self.choices.retries))
@@ -119,7 +119,8 @@ class Plan:
             said = self._model(",".join(self._spoken.model or ()), case.model, ",".join(self.choices.model or ()))
             models = models_of(said)
             closed = [] if self.choices.dry else [model for model in models if self.agents.reach(agent, model) is None]
-            if auto and len(closed) == len(models):
+            # (Where there is a key, but no way that this agent can go, somebody has to know.)
+            if auto and len(closed) == len(models) and not any(map(self.endpoints.find, closed)):
                 if case.solution is None:
                     raise missing_key(f"case `{case.name}` has no reference answer; its agent `{agent}`", closed[0])
                 agent = "oracle"

@@ -16,7 +16,8 @@ from attrs import field, frozen
 from evalkit.analysis.model import Case
 from evalkit.errors import UserError
 from evalkit.execute.agents.base import Agent
-from evalkit.execute.models.provider import Endpoint
+from evalkit.execute.models.chat import Protocol as Spoken
+from evalkit.execute.models.provider import Endpoint, Endpoints
 from evalkit.plan.trials import Subject
 from evalkit.plugins import AGENTS, SPOKEN_AGENTS, find_plugin, plugin_names
 
@@ -25,8 +26,8 @@ __all__ = ["Agents", "Reader", "Wanted"]
 
 @frozen
 class Wanted:
-    """What an agent is made for. argument: what stood behind the colon of its name. endpoint: where models are asked,
-    None without a key. claude: another Claude Code than the pinned one.
+    """What an agent is made for. argument: what stood behind the colon of its name. endpoint: where its model is asked,
+    None without a key for it. claude: another Claude Code than the pinned one.
     """
 
     name: str
@@ -49,11 +50,12 @@ class Reader(Protocol):
 class _Own:
     """An agent of evalkit's own. makes: `module:function`, which takes a `Wanted` and returns an `Agent`.
 
-    asks: whether it is given a model, for a unit; then a key must be there.
+    asks: whether it is given a model, for a unit; then a key must be there. speaks: the one protocol that it speaks.
     """
 
     makes: str
     asks: Callable[[Case], bool] = lambda _: False
+    speaks: Spoken | None = None
 
 
 def _always(_: Case) -> bool:
@@ -65,7 +67,7 @@ def _names_model(unit: Case) -> bool:
 
 
 _OWN: Mapping[str, _Own] = {
-    "claude": _Own("claude:make", _always),
+    "claude": _Own("claude:make", _always, speaks="anthropic"),
     "api": _Own("api:make", _always),
     "tools": _Own("tools:make", _always),
     "command": _Own("command:make", _names_model),
@@ -77,20 +79,31 @@ _OWN: Mapping[str, _Own] = {
 
 
 class Agents:
-    """Makes agents; what is common to a run (endpoint, project, another program) is given once."""
+    """Makes agents; what is common to a run (endpoints, project, another program) is given once."""
 
-    def __init__(self, endpoint: Endpoint | None, claude: str | None, root: Path = Path()) -> None:
-        self._endpoint = endpoint
+    def __init__(self, endpoints: Endpoints | None, claude: str | None, root: Path = Path()) -> None:
+        self._endpoints = endpoints or Endpoints({})
         self._claude = claude
         self._root = root
-        self._made: dict[str, Agent] = {}
+        self._made: dict[Subject, Agent] = {}
 
     def of(self, subject: Subject) -> Agent:
         """The agent of a subject. Raises UserError where it cannot be run, or its program is missing."""
-        name = subject.agent
-        if name not in self._made:
-            self._made[name] = self._make(name)
-        return self._made[name]
+        if subject not in self._made:
+            self._made[subject] = self._make(subject)
+        return self._made[subject]
+
+    def reach(self, name: str, model: str | None) -> Endpoint | None:
+        """Where an agent asks a model; None where no key opens a way that it can go."""
+        return self._endpoints.find(model, only=self._speaks(name))
+
+    def check_reach(self, name: str, model: str | None) -> None:
+        """Raise UserError where no key opens a way on which an agent reaches a model."""
+        self._endpoints.of(model, f"agent={name}", only=self._speaks(name))
+
+    def _speaks(self, name: str) -> Spoken | None:
+        own = _OWN.get(name.partition(":")[0])
+        return own.speaks if own is not None else None
 
     def given(self, subject: Subject, unit: Case) -> tuple[tuple[str, str], ...]:
         """What the agent reads beside the workspace, for `Trial.given`. Raises UserError where it is not there."""
@@ -102,9 +115,10 @@ class Agents:
         own = _OWN.get(name.partition(":")[0])
         return own.asks(unit) if own is not None else self.of(Subject(name)).traits.models
 
-    def _make(self, name: str) -> Agent:
+    def _make(self, subject: Subject) -> Agent:
+        name = subject.agent
         kind, _, argument = name.partition(":")
-        wanted = Wanted(name, self._root, argument, self._endpoint, self._claude)
+        wanted = Wanted(name, self._root, argument, self.reach(name, subject.model), self._claude)
         if (own := _OWN.get(kind)) is not None:
             module, _, function = own.makes.partition(":")
             made: Agent = _named(module, function)(wanted)

@@ -15,7 +15,7 @@ from evalkit.analysis.model import AgentConfig, Command, Limits, Setup
 from evalkit.errors import UserError
 from evalkit.execute.agents import Agents, Job
 from evalkit.execute.agents import command as module
-from evalkit.execute.models.provider import Endpoint
+from evalkit.execute.models.provider import Endpoint, Endpoints
 from evalkit.execute.outcome import AgentError, Ending
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.transcripts import Ended, Event, Limit, Message, read_events
@@ -23,6 +23,7 @@ from evalkit.plan.trials import Subject
 from tests.unit.execute.make import case, trial
 
 ENDPOINT = Endpoint("http://127.0.0.1:1", "AI_GATEWAY_API_KEY", "vck_dummy-key")
+ENDPOINTS = Endpoints({ENDPOINT.variable: ENDPOINT.key}, ENDPOINT.url)
 MODEL = "anthropic/claude-x-1.5"
 
 
@@ -37,8 +38,8 @@ def job(folder: Path, *words: str, model: str | None = None, time: int = 20, **c
                toolchain=None, readable=(), redactor=Redactor.of({"AI_GATEWAY_API_KEY": ENDPOINT.key}))
 
 
-def play(of: Job, endpoint: Endpoint | None = ENDPOINT, name: str = "command") -> Ending:
-    return Agents(endpoint, None, of.root).of(Subject(name)).run(of)
+def play(of: Job, endpoints: Endpoints | None = ENDPOINTS, name: str = "command") -> Ending:
+    return Agents(endpoints, None, of.root).of(Subject(name)).run(of)
 
 
 def told(of: Job) -> list[Event]:
@@ -197,7 +198,7 @@ def test_it_says_what_it_cannot_do() -> None:
 def test_what_would_be_started_is_shown_without_the_key(tmp_path: Path) -> None:
     """For a dry run."""
     of = job(tmp_path, "my-agent", "{model}", model=MODEL)
-    shown = Agents(ENDPOINT, None, of.root).of(Subject("command")).describe(of)
+    shown = Agents(ENDPOINTS, None, of.root).of(Subject("command", MODEL)).describe(of)
     assert f"my-agent {MODEL}" in shown
     assert "ANTHROPIC_AUTH_TOKEN=[AI_GATEWAY_API_KEY redacted]" in shown
     assert ENDPOINT.key not in shown
