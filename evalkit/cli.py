@@ -31,6 +31,7 @@ COMMANDS = {
     "list": ("list", "the cases of a project, or a suite's catalogue in Markdown"),
     "import": ("import_", "convert cases of another system"),
     "store": ("store", "the store of outcomes: list, clear, verify, export, import"),
+    "gateway": ("gateway", "a model on loopback: play a script or a cassette, record one"),
 }
 """Name -> (module of evalkit.authoring, what it does)."""
 

@@ -150,9 +150,13 @@ def _names(tools: Iterator[Any]) -> tuple[str, ...]:
 
 def _anthropic(call: Call) -> Asked:
     body, turns = call.body, []
+    system = [_text(body.get("system"))]
     named: dict[str, str] = {}
     for message in map(_dict, _list(body.get("messages"))):
         content = message.get("content")
+        if message.get("role") == "system":  # Claude Code tells of its surroundings so
+            system.append(_text(content))
+            continue
         blocks = [_dict(block) for block in _list(content)]
         calls = [block for block in blocks if block.get("type") == "tool_use"]
         named |= {str(block.get("id")): str(block.get("name")) for block in calls}
@@ -161,7 +165,7 @@ def _anthropic(call: Call) -> Asked:
                         for block in blocks if block.get("type") == "tool_result")
         turns.append(Turn("model" if message.get("role") == "assistant" else "user", _text(content),
                           _names(iter(calls)), results))
-    return Asked("anthropic", call.model, _text(body.get("system")), tuple(turns),
+    return Asked("anthropic", call.model, "\n".join(filter(None, system)), tuple(turns),
                  _names(iter(_list(body.get("tools")))), bool(call.stream))
 
 

@@ -1,6 +1,6 @@
 """A reply as OpenAI's chat completions have it, whole or as stream events.
 
-https://platform.openai.com/docs/api-reference/chat/object and .../chat-streaming. Arguments of tool calls are JSON texts.
+https://platform.openai.com/docs/api-reference/chat/object and .../chat-streaming. Arguments of calls are JSON texts.
 """
 
 from __future__ import annotations

@@ -1,0 +1,210 @@
+"""What a request asks, without what differs from run to run: what a cassette finds an answer by.
+
+`Received` -> `Call` -> `Normal`, the same words for three protocols. Left out, or put in one form:
+
+* who asks: `metadata`, `user`, `safety_identifier`, `prompt_cache_key`, all headers; ids of calls;
+* how it is cached (`cache_control`), and whether a text is a text or a list with one;
+* folders (see `Roots`); of system texts, and of reminders that an agent's program puts into turns, the billing line,
+  dates, and the operating system; of tools' results, times, durations, process numbers, ports, temporary files.
+
+What a person or a model said stays as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+from attrs import frozen
+
+from evalkit.gateway.asked import Call
+from evalkit.gateway.script import JsonObject
+from evalkit.gateway.volatile import Roots, plain_system, plain_text, steady, without_reminders
+
+__all__ = ["Normal", "digest_of", "normal_form"]
+
+_NOT_ASKED = frozenset({"metadata", "user", "safety_identifier", "prompt_cache_key", "cache_control"})
+_TOLD_APART = frozenset({"model", "stream", "system", "tools", "messages", "contents", "systemInstruction",
+                         "system_instruction"})
+Part: TypeAlias = JsonObject
+"""One of {text}, {call, input}, {result, failed}, {other}."""
+
+
+def digest_of(value: Any) -> str:
+    """Of any JSON, numbers of any size and half surrogate pairs included."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+@frozen
+class Normal:
+    """head: protocol, action, model, stream, and the settings; turns: {role, parts}."""
+
+    head: JsonObject
+    system: str
+    tools: list[Any]
+    turns: list[JsonObject]
+
+    def key(self) -> str:
+        """The digest of all of it."""
+        return digest_of([self.head, self.system, self.tools, self.turns])
+
+    def place(self) -> str:
+        """The digest of the place in its conversation: of all but what tools returned and programs reminded of."""
+        turns = [placed for turn in self.turns if (placed := _placed(turn)) is not None]
+        return digest_of([self.head, self.system, self.tools, turns])
+
+    def results(self) -> list[str]:
+        """What tools returned, in order."""
+        return [part["result"] for turn in self.turns for part in turn["parts"] if "result" in part]
+
+
+def _placed(turn: JsonObject) -> JsonObject | None:
+    if turn["role"] == "system":
+        return None
+    parts = []
+    for part in turn["parts"]:
+        if "result" in part:
+            parts.append({"failed": part["failed"]})
+        elif "text" not in part or (text := without_reminders(part["text"]).strip()):
+            parts.append({"text": text} if "text" in part else part)
+    return {"role": turn["role"], "parts": parts}
+
+
+def normal_form(call: Call, roots: Roots, clean: Callable[[str], str]) -> Normal:
+    """clean: takes keys out of a text."""
+    cleaned = _Cleaner(roots, clean)
+    settings = {name: cleaned.data(value) for name, value in call.body.items()
+                if name not in _TOLD_APART and name not in _NOT_ASKED}
+    head = {"protocol": call.protocol, "action": call.action, "model": call.model, "stream": call.stream,
+            "settings": settings}
+    system, turns = _READERS[call.protocol](call.body, cleaned)
+    return Normal(head, system, cleaned.data(_list(call.body.get("tools"))), turns)
+
+
+class _Cleaner:
+    def __init__(self, roots: Roots, clean: Callable[[str], str]) -> None:
+        self._roots, self._clean = roots, clean
+
+    def text(self, text: str, manner: Callable[[str], str] = plain_text) -> str:
+        return manner(self._roots.hide(self._clean(text)))
+
+    def data(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._roots.hide(self._clean(value))
+        if isinstance(value, Mapping):
+            return {str(name): self.data(each) for name, each in value.items() if name != "cache_control"}
+        if isinstance(value, list):
+            return [self.data(each) for each in value]
+        return value
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _dicts(value: Any) -> list[Mapping[str, Any]]:
+    return [each for each in _list(value) if isinstance(each, dict)]
+
+
+def _merged(parts: Iterable[Part]) -> list[Part]:
+    """Texts that follow each other are one."""
+    found: list[Part] = []
+    for part in parts:
+        if "text" in part and found and "text" in found[-1]:
+            found[-1] = {"text": f"{found[-1]['text']}\n{part['text']}"}
+        else:
+            found.append(part)
+    return found
+
+
+def _text_of(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(block.get("text", "")) for block in _dicts(content))
+
+
+def _result(content: Any, failed: bool, cleaned: _Cleaner) -> Part:
+    texts = content if isinstance(content, str) else "\n".join(
+        block["text"] if isinstance(block.get("text"), str) else json.dumps(cleaned.data(block), sort_keys=True)
+        for block in _dicts(content))
+    return {"result": cleaned.text(texts, steady), "failed": failed}
+
+
+# ---- one reader a protocol ----
+def _anthropic(body: JsonObject, cleaned: _Cleaner) -> tuple[str, list[JsonObject]]:
+    turns = []
+    for message in _dicts(body.get("messages")):
+        role, content = str(message.get("role")), message.get("content")
+        if role == "system":
+            parts: list[Part] = [{"text": cleaned.text(_text_of(content), plain_system)}]
+        elif isinstance(content, str):
+            parts = [{"text": cleaned.text(content)}]
+        else:
+            parts = [_anthropic_part(block, cleaned) for block in _dicts(content)]
+        turns.append({"role": role, "parts": _merged(parts)})
+    return cleaned.text(_text_of(body.get("system")), plain_system).strip(), turns
+
+
+def _anthropic_part(block: Mapping[str, Any], cleaned: _Cleaner) -> Part:
+    kind = block.get("type")
+    if kind == "text":
+        return {"text": cleaned.text(str(block.get("text", "")))}
+    if kind == "tool_use":
+        return {"call": block.get("name"), "input": cleaned.data(block.get("input"))}
+    if kind == "tool_result":
+        return _result(block.get("content"), block.get("is_error") is True, cleaned)
+    return {"other": cleaned.data({name: value for name, value in block.items() if name != "signature"})}
+
+
+def _openai(body: JsonObject, cleaned: _Cleaner) -> tuple[str, list[JsonObject]]:
+    system, turns = [], []
+    for message in _dicts(body.get("messages")):
+        role, content = str(message.get("role")), message.get("content")
+        if role in ("system", "developer"):
+            system.append(cleaned.text(_text_of(content), plain_system))
+            continue
+        parts: list[Part] = []
+        if role == "tool":
+            parts.append(_result(content, False, cleaned))
+        elif isinstance(content, str):
+            parts.append({"text": cleaned.text(content)})
+        else:
+            parts += [{"text": cleaned.text(str(block["text"]))} if isinstance(block.get("text"), str)
+                      else {"other": cleaned.data(block)} for block in _dicts(content)]
+        for call in _dicts(message.get("tool_calls")):
+            for function in _dicts([call.get("function")]):
+                parts.append({"call": function.get("name"), "input": cleaned.data(_parsed(function.get("arguments")))})
+        turns.append({"role": role, "parts": _merged(parts)})
+    return "\n".join(system).strip(), turns
+
+
+def _parsed(arguments: Any) -> Any:
+    try:
+        return json.loads(arguments)
+    except (TypeError, ValueError, RecursionError):
+        return arguments
+
+
+def _gemini(body: JsonObject, cleaned: _Cleaner) -> tuple[str, list[JsonObject]]:
+    turns = []
+    for content in _dicts(body.get("contents")):
+        parts: list[Part] = []
+        for part in _dicts(content.get("parts")):
+            call, answer = part.get("functionCall"), part.get("functionResponse")
+            if isinstance(call, dict):
+                parts.append({"call": call.get("name"), "input": cleaned.data(call.get("args"))})
+            elif isinstance(answer, dict):
+                parts.append(_result(json.dumps(answer.get("response"), ensure_ascii=False), False, cleaned))
+            elif isinstance(part.get("text"), str):
+                parts.append({"text": cleaned.text(part["text"])})
+            else:
+                parts.append({"other": cleaned.data(part)})
+        turns.append({"role": str(content.get("role")), "parts": _merged(parts)})
+    instruction = body.get("systemInstruction") or body.get("system_instruction")
+    said = instruction.get("parts") if isinstance(instruction, dict) else None
+    return cleaned.text(_text_of(said), plain_system).strip(), turns
+
+
+_READERS = {"anthropic": _anthropic, "openai": _openai, "gemini": _gemini}
