@@ -2,6 +2,9 @@
 
 The budget is asked right before the agent starts, and what it consumed is counted right after it ended, also where it
 failed: nothing that was spent is hidden. An attempt that failed leaves no outcome; what it printed can be looked at.
+
+An agent asks its model through the gateway, by a lease of its own (leases.py): the key of the provider is nowhere where
+the agent is. Without a gateway (`gateway=direct`) it holds the key, and the result says so.
 """
 
 from __future__ import annotations
@@ -11,33 +14,58 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from attrs import evolve
+
 from evalkit.execute.agents import Agent, Job
-from evalkit.execute.budget import Budget, dollars
+from evalkit.execute.budget import dollars
 from evalkit.execute.folders import remove_tree
+from evalkit.execute.leases import TOKEN, ended, ended_by_failure
 from evalkit.execute.outcome import AgentError, Ending
+from evalkit.execute.session import Session
 
 __all__ = ["note_on", "run_paid"]
 
 _RUN = "agent run"
 
 
-def run_paid(budget: Budget, agent: Agent, job: Job, failed: Path | None, number: int) -> Ending:
+def run_paid(session: Session, agent: Agent, job: Job, failed: Path | None, number: int) -> Ending:
     """Run an agent, its `number`th attempt. failed: a folder of its own for what it printed, should it fail.
 
     Raises BudgetReached, or AgentError with where to look.
     """
+    budget = session.budget
     budget.check()
     if failed is not None and number == 1:
         remove_tree(failed)  # of an earlier run
     try:
-        ending = agent.run(job)
+        ending = _run(session, agent, job)
     except AgentError as error:
-        budget.spend(error.usage.cost, _RUN)
+        budget.spend(error.usage.cost, _RUN, job)
         if failed is not None and (shown := _show(job.transcript, failed, number)):
             error.hint = f"{error.hint}\n  what it printed: {shown}".lstrip("\n")
         raise
-    budget.spend(ending.usage.cost, _RUN)
+    budget.spend(ending.usage.cost, _RUN, job)
     return ending
+
+
+def _run(session: Session, agent: Agent, job: Job) -> Ending:
+    """Run an agent through the gateway, where there is one. What the gateway saw is part of how it ended."""
+    trial, models = job.trial, session.models
+    endpoints = models.endpoints(trial.subject.model, agent.traits.protocol)
+    gateway = models.gateway() if endpoints else None
+    if gateway is None:
+        ending = agent.run(job)
+        return evolve(ending, notes=(*ending.notes, *models.notes)) if endpoints else ending
+    with gateway.lease(trial.case.unit, endpoints, model=trial.subject.model or "", limits=trial.case.limits,
+                       spent=lambda cost: session.budget.so_far(job, cost), say=session.say) as lease:
+        leased = evolve(job, endpoint=lease.endpoint(endpoints[0]), redactor=job.redactor.also(TOKEN, lease.token))
+        try:
+            ending = agent.run(leased)
+        except AgentError as error:
+            ending = ended_by_failure(error, lease.close())
+        else:
+            ending = ended(ending, lease.close())
+    return models.marked(ending)
 
 
 def _show(transcript: Path, failed: Path, number: int) -> Path | None:

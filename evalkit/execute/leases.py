@@ -7,20 +7,24 @@ program tells of them in its own words, or not at all.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Protocol as Interface
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field, frozen
 
 from evalkit.analysis.model import Limits
 from evalkit.errors import HarnessError
 from evalkit.execute.budget import dollars
-from evalkit.execute.models.provider import Endpoint
+from evalkit.execute.models.chat import Protocol
+from evalkit.execute.models.provider import Endpoint, Endpoints
 from evalkit.execute.outcome import AgentError, Ending, Usage
 
-__all__ = ["GIVE_UP_AFTER", "Gateway", "Lease", "Traffic", "ended", "failed"]
+__all__ = ["GIVE_UP_AFTER", "TOKEN", "Gateway", "Lease", "Models", "Traffic", "ended", "ended_by_failure"]
 
+TOKEN = "EVALKIT_TOKEN"
+"""What a lease's token is called where it is taken out of a text: it differs from run to run."""
 GIVE_UP_AFTER = 3
 """Tries in a row that a provider failed, after which it is said not to answer."""
 _FAR_APART = 0.1
@@ -59,9 +63,11 @@ class Traffic:
         return tuple(notes)
 
 
-class Lease(Protocol):
-    """The right to ask through the gateway, until it is closed."""
+class Lease(Interface):
+    """The right to ask through the gateway, until it is closed. token: what its holder shows."""
 
+    @property
+    def token(self) -> str: ...
     def endpoint(self, upstream: Endpoint) -> Endpoint:
         """The endpoint that its holder gets in the place of one that the lease was given for: the gateway's address,
         and a token that is good for this lease alone.
@@ -78,17 +84,67 @@ class Lease(Protocol):
         ...
 
 
-class Gateway(Protocol):
+class Gateway(Interface):
     """Through whom models are asked."""
 
     def lease(self, label: str, endpoints: Sequence[Endpoint], *, model: str, limits: Limits | None = None,
-              spent: Callable[[float], None] = lambda _: None) -> AbstractContextManager[Lease]:
+              spent: Callable[[float], None] = lambda _: None,
+              say: Callable[[str], None] = lambda _: None) -> AbstractContextManager[Lease]:
         """A lease for the time of a `with`.
 
         label: whose it is, for people. endpoints: at most one a protocol. model: whose price holds where a reply's
         model has none. limits: of cost and tokens. spent: told the dollars of all replies so far, as they come.
         """
         ...
+
+
+@define
+class Models:
+    """How the models of one run are asked.
+
+    keys: the endpoints that its keys open; None: there are none. open: starts the gateway, when it is first needed;
+    None: models are asked directly, with the person's key. played: what plays their part, as the person named it.
+    """
+
+    keys: Endpoints | None = None
+    open: Callable[[], Gateway] | None = field(default=None, repr=False)
+    played: str = ""
+    _opened: Gateway | None = field(default=None, init=False, repr=False)
+    _lock: threading.Lock = field(factory=threading.Lock, init=False, repr=False, eq=False)
+
+    def endpoints(self, model: str | None, protocol: Protocol | None) -> list[Endpoint]:
+        """The endpoints of a model, at most one a protocol, the one that serves it best first. protocol: the only one
+        that is spoken.
+        """
+        if self.keys is None:
+            return []
+        wanted: list[Protocol | None] = [protocol] if protocol else [None, "anthropic", "openai", "gemini"]
+        found: dict[Protocol, Endpoint] = {}
+        for only in wanted:
+            if (endpoint := self.keys.find(model, only=only)) is not None:
+                found.setdefault(endpoint.protocol, endpoint)
+        return list(found.values())
+
+    def gateway(self) -> Gateway | None:
+        """The gateway, started with the first call; None where models are asked directly. Any thread may call it."""
+        with self._lock:
+            if self._opened is None and self.open is not None:
+                self._opened = self.open()
+            return self._opened
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What results say of how models were asked."""
+        return (f"no model was called: played from {self.played}",) if self.played else (
+            () if self.open or not self.keys else ("gateway=direct: the agent held the key of its provider",))
+
+    def marked(self, ending: Ending) -> Ending:
+        """An ending that says what played the model's part, if anything did, and that its cost is none."""
+        if not self.played:
+            return ending
+        usage = ending.usage
+        source = f"nothing was paid: {usage.cost_source or 'no price'}, for what was played"
+        return evolve(ending, usage=evolve(usage, cost_source=source), notes=(*self.notes, *ending.notes))
 
 
 # ---- what an agent's ending comes to ----
@@ -104,7 +160,7 @@ def ended(ending: Ending, traffic: Traffic) -> Ending:
     return evolve(ending, usage=usage, notes=notes, retries=ending.retries + traffic.retries)
 
 
-def failed(error: AgentError, traffic: Traffic) -> Ending:
+def ended_by_failure(error: AgentError, traffic: Traffic) -> Ending:
     """The ending of an agent that failed because a limit was reached. Raises AgentError in all other cases: the
     provider's failure as the gateway saw it, else the agent's own.
     """

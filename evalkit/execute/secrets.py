@@ -105,6 +105,11 @@ class Redactor:
         """What has the shape of a key, and is none of ours to hide."""
         return frozenset(key for data in self._spared() for key in shapes.found(data))
 
+    def also(self, name: str, value: str) -> Redactor:
+        """One that takes out one more value."""
+        more = Redactor.of({name: value}, [name]).replacements
+        return evolve(self, replacements=tuple(sorted({*self.replacements, *more})))
+
     def sparing(self, spared: Callable[[], Iterable[bytes]]) -> Redactor:
         """One that leaves alone what has a key's shape and stands in these data. They are read when it is asked for."""
         return evolve(self, spared=spared)
@@ -124,7 +129,7 @@ class Redactor:
         """Data as JSON has them, with every text cleaned, the names of fields too."""
         if isinstance(value, str):
             return self.text(value)
-        if isinstance(value, dict):
+        if isinstance(value, Mapping):
             return {self.text(str(name)): self.plain_data(item) for name, item in value.items()}
         if isinstance(value, list | tuple):
             return [self.plain_data(item) for item in value]

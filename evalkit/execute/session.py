@@ -13,6 +13,7 @@ from evalkit.analysis.model import Toolchain
 from evalkit.errors import HarnessError
 from evalkit.execute.budget import Budget
 from evalkit.execute.contents import FolderContents
+from evalkit.execute.leases import Models
 from evalkit.execute.models.prices import Prices
 from evalkit.execute.places import Places
 from evalkit.execute.secrets import Redactor
@@ -32,7 +33,7 @@ class Session:
 
     cases: the folder of the case files, which no agent may look into. say: is told what happens, a line at a time.
     tick: is told that a long step still works, with its seconds. budget: what may be spent, and what was.
-    prices: what models cost.
+    prices: what models cost. models: how they are asked.
     """
 
     places: Places
@@ -43,6 +44,7 @@ class Session:
     cases: str = "cases"
     budget: Budget = field(factory=Budget, repr=False)
     prices: Prices = field(factory=Prices, repr=False)
+    models: Models = field(factory=Models, repr=False)
     redactor: Redactor = field(init=False, repr=False)
     store: Store = field(init=False)
     last_tree: tuple[Manifest, dict[str, bytes]] | None = field(default=None, init=False, eq=False, repr=False)

@@ -258,7 +258,7 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
             session.say(session.redactor.text(agent.describe(job)))
             ending = Ending("completed", "dry run: no model was called", Usage(turns=0, cost=0.0))
         elif paid:
-            ending = run_paid(session.budget, agent, job, failed, len(before) + 1)
+            ending = run_paid(session, agent, job, failed, len(before) + 1)
         else:
             ending = agent.run(job)
         seconds = time.monotonic() - began

@@ -109,7 +109,7 @@ class Exchange:
             if pause is None or (failed.status == 0 and self._is_down(tries)):
                 self._give_up(failed, tries, counts=counts)
                 return
-            self.ledger.ask_again()
+            self.ledger.ask_again(failed.error.message, pause)
             if self.out.wait(pause):
                 self.out.drop()
                 return

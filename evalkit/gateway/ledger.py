@@ -33,12 +33,13 @@ class Counted:
 
 @define(eq=False)
 class Ledger:
-    """The count of a lease; any thread may write. model, limits, spent: as in `Gateway.lease`."""
+    """The count of a lease; any thread may write. model, limits, spent, say: as in `Gateway.lease`."""
 
     prices: Prices
     model: str
     limits: Limits | None = None
     spent: Callable[[float], None] = lambda _: None
+    say: Callable[[str], None] = lambda _: None
     _lock: threading.RLock = field(factory=threading.RLock, init=False)
     _replies: list[Counted] = field(factory=list, init=False)
     _retries: int = field(default=0, init=False)
@@ -108,9 +109,11 @@ class Ledger:
         with self._lock:
             self._failure, self._tries = failure, tries
 
-    def ask_again(self) -> None:
+    def ask_again(self, why: str, pause: float) -> None:
+        """The provider is asked again, after a pause in seconds."""
         with self._lock:
             self._retries += 1
+        self.say(f"{why}: again in {pause:.1f} s")
 
     # ---- the count ----
     @property

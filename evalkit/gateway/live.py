@@ -112,20 +112,23 @@ class LiveGateway:
     # ---- leases ----
     @contextmanager
     def lease(self, label: str, endpoints: Sequence[Endpoint], *, model: str, limits: Limits | None = None,
-              spent: Callable[[float], None] = lambda _: None) -> Iterator[LiveLease]:
+              spent: Callable[[float], None] = lambda _: None,
+              say: Callable[[str], None] = lambda _: None) -> Iterator[LiveLease]:
         """See `evalkit.execute.leases.Gateway`."""
-        lease = self.open(label, endpoints, model=model, limits=limits, spent=spent)
+        lease = self.open(label, endpoints, model=model, limits=limits, spent=spent, say=say)
         try:
             yield lease
         finally:
             lease.close()
 
     def open(self, label: str, endpoints: Sequence[Endpoint], *, model: str, limits: Limits | None = None,
-             spent: Callable[[float], None] = lambda _: None, token: str = "") -> LiveLease:
-        """A lease that lasts until it is closed."""
+             spent: Callable[[float], None] = lambda _: None, say: Callable[[str], None] = lambda _: None,
+             token: str = "") -> LiveLease:
+        """A lease that lasts until it is closed. token: a known one instead of a random one."""
         found = LiveLease(label, token or _TOKEN + secrets.token_urlsafe(32),
                           {each.protocol: each for each in endpoints},
-                          Ledger(self.prices, model, limits, spent), self.url, self._close)
+                          Ledger(self.prices, model, limits, spent, lambda text: say(f"{label}: {text}")),
+                          self.url, self._close)
         with self._lock:
             self._leases[found.token] = found
         return found

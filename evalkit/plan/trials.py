@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Literal
 from urllib.parse import quote
 
 from attrs import frozen
@@ -25,6 +26,7 @@ class AgentTraits:
     builds: it runs the program under test in its workspace, so a prewarm pays.
     idle: it leaves the workspace as it is.
     models: it is given a model, each of a comma list in trials of its own, and needs a key.
+    protocol: the one in which it asks models, as `execute/models` names it; None where it takes any.
     """
 
     version: str
@@ -33,6 +35,7 @@ class AgentTraits:
     builds: bool
     idle: bool = False
     models: bool = False
+    protocol: Literal["anthropic", "openai", "gemini"] | None = None
 
 
 @frozen

@@ -84,7 +84,7 @@ class ClaudeCode:
             program = shutil.which(program) or program
             # Two programs may tell one version: another one than the pinned is known by its bytes too.
             version = f"{_version_of(program)} {digest_file(Path(program))[:12]}"
-        traits = AgentTraits(version, _READS, sampled=True, builds=True, models=True)
+        traits = AgentTraits(version, _READS, sampled=True, builds=True, protocol="anthropic", models=True)
         return cls(traits, TOOLCHAIN if program is None else None, program, endpoint)
 
     def cannot(self, unit: Case) -> list[str]:
@@ -264,9 +264,10 @@ def _check_memories(workspace: Path) -> None:
 def _rule_path(folder: Path) -> str:
     """An absolute folder as permission rules have it: `//folder`, and `?` for what would open a pattern.
 
-    (A rule for a folder with `[` in its name matches nothing at all; `*`, `?`, braces and parentheses do no harm.)
+    (A rule for a folder with `[` in its name, or a blank at its end, matches nothing at all; commas, `*`, `?`, braces,
+    parentheses, quotes, line ends and other blanks do no harm.)
     """
-    return "/" + re.sub(r"[\[\]\\]", "?", folder.as_posix())
+    return "/" + re.sub(r"[\[\]\\]| (?=/|$)", "?", folder.as_posix())
 
 
 def _version_of(program: str) -> str:
