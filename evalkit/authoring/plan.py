@@ -77,8 +77,8 @@ class _Agents:
 class _Price:
     """What a run is expected to cost. judges: their answers, counted where they may have to be paid for.
 
-    in_store: of agents and judges that would run, those whose outcome is there already. least: seconds that agents
-    take at least, side by side in their pools; 0 where no time is known.
+    in_store: of the agent runs and judges' answers that are wanted, how many are there already. least: seconds that
+    agents take at least, side by side in their pools; 0 where no time is known.
     """
 
     agents: tuple[_Agents, ...]
@@ -92,8 +92,9 @@ def _price(look: Look) -> _Price:
     earlier = Earlier.of(look.plan.session.places.results)
     stale = [why for why in look.whys if why.stale]
     work = [why for why in stale if why.kind == "agent" and not look.in_store(why)]
-    paid = [look.trials[why.task].trial for why in work if look.costs(why)]
-    judged = [look.case_of(why) for why in stale if why.kind == "judge" and look.costs(why)]
+    paid = [look.trials[why.task].trial for why in work if look.calls(why)]
+    judges = [why for why in stale if why.kind == "judge"]
+    judged = [look.case_of(why) for why in judges for _ in range(look.calls(why))]
     agents = []
     for subject, version in dict.fromkeys((trial.subject, trial.traits.version) for trial in paid):
         mine = [trial for trial in paid if trial.subject == subject]
@@ -105,7 +106,8 @@ def _price(look: Look) -> _Price:
     return _Price(
         tuple(agents), total(earlier.judge_cost(case) for case in judged),
         total([*(earlier.cost(trial) for trial in paid), *(earlier.judge_cost(case) for case in judged)]),
-        {kind: sum(look.in_store(why) for why in stale if why.kind == kind) for kind in ("agent", "judge")},
+        {"agent": sum(look.in_store(why) for why in stale if why.kind == "agent"),
+         "judge": sum(look.answers(why)[0] for why in judges)},
         bound(pools, {**pools_of(look.choices), "inline": 1}))
 
 

@@ -127,8 +127,8 @@ def notes(look: Look) -> list[str]:
 def _paid(look: Look) -> list[str]:
     """What may cost money."""
     choices, said = look.choices, []
-    agents = sum(look.costs(why) for why in look.whys if why.kind == "agent")
-    judges = sum(look.costs(why) for why in look.whys if why.kind == "judge")
+    agents = sum(look.calls(why) for why in look.whys if why.kind == "agent")
+    judges = sum(look.calls(why) for why in look.whys if why.kind == "judge")
     if agents or judges:
         paid = [count(number, what) for number, what in ((agents, "agent run"), (judges, "judge's answer")) if number]
         said.append(f"{' and '.join(paid)} may cost money (`evalkit plan` says how much)")
@@ -144,7 +144,7 @@ def _data(look: Look) -> dict[str, object]:
     return {
         "tasks": [{"task": why.task, "kind": why.kind, "trial": read_name(why.task).trial or None,
                    "status": why.status, "reason": why.reason, "in_store": look.in_store(why),
-                   "costs": why.kind in ("agent", "judge") and look.costs(why)} for why in look.whys],
+                   "costs": why.kind in ("agent", "judge") and look.calls(why) > 0} for why in look.whys],
         "counts": {status: counts[status] for status in ("runs", "waits", "up to date", "ignored")},
         "notes": [*notes(look), *_paid(look)],
     }

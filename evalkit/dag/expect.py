@@ -4,8 +4,8 @@ Every run's summary.json has a line a trial. An expectation is the mean of the l
 
 * an agent's cost and time: of the same unit and subject; else of the same subject on other units of the suite; else of
   the same model, whoever used it; else nobody knows;
-* a judge's answer: of the same unit, else of the suite, else of all that was judged. A line has the cost of all its
-  judges together: each is taken for an equal part.
+* a judge's answer: of the same unit, else of the suite, else of all that was judged. A line has the cost of all answers
+  of its judges together: each is taken for an equal part.
 
 Failed attempts are not expected. How many trials at once there can be gives a bound of the time for all: no pool is
 done sooner than its sum over its places, nor than its longest trial; nothing is said of the time of builds and checks.
@@ -31,7 +31,7 @@ _Group: TypeAlias = tuple[str, ...]
 
 
 class Line(NamedTuple):
-    """An earlier trial. place: its folder under results/. judges: how many gave a score. Costs are US dollars."""
+    """An earlier trial. place: its folder under results/. judges: how many answers they gave. Costs are US dollars."""
 
     place: str
     unit: str
@@ -90,7 +90,7 @@ class Earlier:
         return self._agent(self._seconds, trial)
 
     def judge_cost(self, case: Case) -> Figure | None:
-        """What the answer of one judge on a unit is expected to cost."""
+        """What one answer of a judge, by one model, on a unit is expected to cost."""
         return _first(self._judged, ("unit", case.unit), ("suite", case.suite.name), ())
 
     @staticmethod
@@ -163,7 +163,8 @@ def _first(figures: Mapping[_Group, Figure], *wanted: _Group) -> Figure | None:
 def _line(run: str, data: Mapping[str, Any]) -> Line:
     """A line of a summary. Raises KeyError or TypeError where it is none."""
     return Line(f"{run}/{data['place']}", data["unit"], data["suite"], data["agent"], data["model"],
-                _number(data["cost"]), _number(data["seconds"]), len(data["scores"]), _number(data["judge_cost"]))
+                _number(data["cost"]), _number(data["seconds"]), data.get("judge_calls") or len(data["scores"]),
+                _number(data["judge_cost"]))
 
 
 def _number(value: object) -> float | None:

@@ -71,18 +71,41 @@ class Look:
 
     def in_store(self, why: Why) -> bool:
         """Whether the task need not work, nor cost anything, since the store has the outcome of its inputs."""
+        if why.kind == "judge":
+            kept, missing = self.answers(why)
+            return kept > 0 and not missing
         inputs = self.outlook.checks[why.task].inputs
-        return (why.kind in ("agent", "judge", "template", "workspace") and inputs is not None
+        return (why.kind in ("agent", "template", "workspace") and inputs is not None
                 and self.plan.session.store.has(why.kind, digest(inputs)))
 
-    def costs(self, why: Why) -> bool:
-        """Whether a model is called when the task runs, as far as that is known now."""
-        if why.kind == "agent":
-            trial = self.trials[why.task].trial
-            model = trial.subject.model is not None and not trial.dry
-        else:
-            model = self.pool(why) == "judge"
-        return model and why.stale and not self.in_store(why)
+    def answers(self, why: Why) -> tuple[int, int]:
+        """Of all answers that a judge's verdict is made from: how many the store has, and how many it has not.
+
+        What is asked is not known before the agent has run: then it has none.
+        """
+        from evalkit.grade.judge import answer_keys
+
+        if self.pool(why) != "judge":
+            return 0, 0
+        case, name = self.case_of(why), read_name(why.task).item
+        judge = next(judge for judge in case.judges if judge.id == name)
+        models = self.plan.judge.models(case, judge)
+        inputs = self.outlook.checks[why.task].inputs
+        keys = answer_keys(inputs, models, judge.votes) if inputs is not None else []
+        kept = sum(self.plan.session.store.has("judge", key) for key in keys)
+        return kept, len(models) * judge.votes - kept
+
+    def calls(self, why: Why) -> int:
+        """How many times models are called that have to be paid for when the task runs, as far as that is known now.
+
+        An agent's run counts once.
+        """
+        if not why.stale:
+            return 0
+        if why.kind == "judge":
+            return self.answers(why)[1]
+        trial = self.trials[why.task].trial
+        return int(trial.subject.model is not None and not trial.dry and not self.in_store(why))
 
 
 @contextmanager

@@ -96,7 +96,7 @@ def _verdict(judge: Judge, casts: Sequence[Cast]) -> Verdict:
     valid = [cast for cast in casts if cast.scores]
     votes, judging = tuple(_vote(cast) for cast in casts), _together([cast.judging for cast in casts if cast.judging])
     lost = [f"no vote {cast.ballot.number} of {plain(cast.ballot.model)}: {cast.error}" for cast in casts
-            if not cast.scores]
+            if not cast.scores] + [f"note: {note}" for note in (judging.notes if judging is not None else ())]
     if 2 * len(valid) <= len(casts):
         if len(casts) == 1:
             error = casts[0].error
@@ -114,7 +114,7 @@ def _verdict(judge: Judge, casts: Sequence[Cast]) -> Verdict:
             lines.append(f"      {_spread(number, valid)}")
         lines.append(f"      {_one_line(nearest.scores[number].reason)}")
     if len(casts) == 1:
-        return Verdict("pass", summary, "\n".join(lines), round(score, 2), judging, votes)
+        return Verdict("pass", summary, "\n".join([*lines, *lost]), round(score, 2), judging, votes)
     found = alpha(columns) if len(columns) > 1 else None  # of one criterion it would tell nothing: it is always 0
     agreement = f"alpha {found:.2f}" if found is not None else f"not defined ({_why_not(columns)})"
     counted = f"{len(valid)} votes" if len(valid) == len(casts) else f"{len(valid)} of {len(casts)} votes"

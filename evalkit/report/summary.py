@@ -30,7 +30,8 @@ class TrialSummary:
 
     ended: how the agent's run ended; "" where the trial has no result, and `reason` says why. scores: by judge.
     turns, tokens (by kind), cost (US dollars), seconds: the agent's own; None, or no such key, where nobody knows.
-    failed_cost: of attempts that a provider failed. judge_cost: of judging, at the time when it was done.
+    failed_cost: of attempts that a provider failed. judge_cost: of judging, at the time when it was done,
+    and judge_calls: how many answers of judges it was paid for.
     retries: of the agent and of judges' calls. must_fail: the checks that a known wrong answer has to fail.
     """
 
@@ -59,6 +60,7 @@ class TrialSummary:
     judge_cost: float | None = 0.0
     retries: int = 0
     must_fail: tuple[str, ...] = ()
+    judge_calls: int = 0
 
 
 @frozen
@@ -91,7 +93,7 @@ def line_of(result: Mapping[str, Any], place: str) -> TrialSummary:
                 if _of(usage, kind, int, type(None)) is not None},
         failed_cost=_cost(failed), judge_cost=_cost([_of(judging, "usage", dict) for judging in judgings]),
         retries=len(failed) + sum(judging.get("retries", 0) for judging in judgings),
-        must_fail=tuple(result.get("must_fail") or ()))
+        must_fail=tuple(result.get("must_fail") or ()), judge_calls=sum(map(_calls, verdicts.values())))
 
 
 def line_of_row(row: Row, place: str) -> TrialSummary:
@@ -137,6 +139,12 @@ def _known(data: Mapping[str, Any], statuses: Sequence[str]) -> Any:
     if data["status"] not in statuses:
         raise TypeError(f"`status` is {data['status']!r}")
     return data["status"]
+
+
+def _calls(verdict: Mapping[str, Any]) -> int:
+    """How many answers of models a verdict rests on; that of an earlier evalkit has one."""
+    votes = sum(bool(vote["judging"]) for vote in verdict.get("votes") or ())
+    return max(votes, int(bool(verdict["judging"])))
 
 
 def _cost(usages: Sequence[Mapping[str, Any]]) -> float | None:

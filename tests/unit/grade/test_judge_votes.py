@@ -272,7 +272,11 @@ def test_votes_wait_side_by_side_as_far_as_there_are_places(tree: FinalTree, mod
     """Each waits until as many are at work as may be; one more would pass the limit."""
     models.given = {A: [(1, 1)]}
     gate = threading.Barrier(3)
-    models.before = lambda: gate.wait(timeout=60) and None
+
+    def wait() -> None:
+        gate.wait(timeout=60)
+
+    models.before = wait
     assert "pass" == graded(tree, judge_of(6), A, at_once=3, threads=6).verdict.status
     assert 3 == models.most_at_once
 
@@ -308,7 +312,11 @@ def test_what_is_stopped_gives_no_verdict(tree: FinalTree, models: Models) -> No
         go_on.wait(60)
 
     models.before = hang
-    stopper = threading.Thread(target=lambda: hanging.wait(60) and process.end_all())
+    def stop() -> None:
+        hanging.wait(60)
+        process.end_all()
+
+    stopper = threading.Thread(target=stop)
     stopper.start()
     try:
         with pytest.raises(HarnessError, match="stopped"):
