@@ -7,10 +7,12 @@ takes, `main(options)` does it and returns the exit status.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 
 from evalkit import __version__
 from evalkit.diagnostics.streams import OutputLost, drop_output, settle_streams
@@ -75,8 +77,12 @@ def _call(arguments: Sequence[str]) -> int:
 def _show(error: EvalkitError) -> None:
     from evalkit.diagnostics.show import show_error  # it imports what draws
     from evalkit.execute.secrets import Redactor
+    from evalkit.plan.choices import secret_names
 
-    show_error(Redactor.of(os.environ).error(error))
+    named: tuple[str, ...] = ()
+    with contextlib.suppress(UserError):
+        named = secret_names(Path())
+    show_error(Redactor.of(os.environ, named).error(error))
 
 
 def _is_here() -> bool:

@@ -167,7 +167,7 @@ class Answers:
                 raise HarnessError(f"its answer is not kept, and no key for the judge model `{ballot.model}` is set")
             session.budget.check()
             answer = self._answer(endpoint, chat, say)
-        reply, usage = answer.reply, answer.reply.usage
+        reply, usage = self._clean(answer.reply), answer.reply.usage
         if usage.cost is None:
             usage = session.prices.priced(ballot.model, usage)
         session.budget.spend(usage.cost, _CALL)
@@ -190,6 +190,12 @@ class Answers:
             for _ in range(lost):
                 self.session.budget.spend(None, _CALL)
         return answer
+
+    def _clean(self, reply: Reply) -> Reply:
+        """A reply without keys, whatever a file that was shown, or a provider, made the model say."""
+        data = self.session.redactor.plain_data
+        return evolve(reply, response=data(reply.response),
+                      calls=tuple(evolve(call, arguments=data(call.arguments)) for call in reply.calls))
 
     @contextmanager
     def _place(self) -> Iterator[None]:
