@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -40,9 +41,11 @@ from evalkit.diagnostics import did_you_mean
 from evalkit.digest import digest
 from evalkit.errors import EvalkitError, Exit, HarnessError, UserError
 from evalkit.execute.outcome import Ending
+from evalkit.execute.stages import TRANSCRIPT
 from evalkit.grade.grader import grade_check, grader_version, lane_names
 from evalkit.grade.judge import VERSION as JUDGE_VERSION
 from evalkit.grade.judge import answer_keys, grade_judge
+from evalkit.grade.recording import Recording, kept_recording, reads_transcript, recording_at, why_none
 from evalkit.grade.stored_tree import ArchivedTree, RebuiltTree
 from evalkit.grade.verdict import Grade, Verdict, could_not_tell
 from evalkit.plan.keys import Inputs, grade_inputs, judge_inputs
@@ -58,7 +61,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Regraded", "regrade"]
 
-_INLINE = (GrepSpec, ExistsSpec, SnapshotSpec)
+_INLINE = (GrepSpec, ExistsSpec, SnapshotSpec, TranscriptSpec)
 """Checks that at most read some files; the others may run commands."""
 _AHEAD = 2
 """Trials a thread that wait for their commands and judges at the same time."""
@@ -187,8 +190,9 @@ class _Regrading:
         found = self.trees.of(trial, unit.case)
         work = _Pending(trial, unit, found, [], set())
         stale = []
+        recording = self._recording(unit, found, trial)
         for check in unit.items:
-            inputs, doubt = self._inputs(unit, check, found, trial)
+            inputs, doubt = self._inputs(unit, check, found, trial, recording)
             held = holding(trial, check, inputs)
             if held is None and self.checks is not None and check.id not in self.checks:
                 held = latest(trial, check)
@@ -202,7 +206,7 @@ class _Regrading:
                 work.grades.append((check, _NOT_YET))
         _hold(found, [check for _, check, _, doubt in stale if not doubt])
         for place, check, inputs, doubt in stale:
-            work.grades[place] = (check, self._grade(trial, unit, check, found, inputs, doubt))
+            work.grades[place] = (check, self._grade(trial, unit, check, found, inputs, doubt, recording))
         return work
 
     def _problem(self, trial: StoredTrial, error: EvalkitError) -> None:
@@ -220,11 +224,23 @@ class _Regrading:
             self.known_checks |= unit.ids if unit is not None else set()
         return self.units[name]
 
-    def _inputs(self, unit: _Unit, check: Check | Judge, found: Found, trial: StoredTrial) -> tuple[Inputs, str]:
+    def _recording(self, unit: _Unit, found: Found, trial: StoredTrial) -> Recording:
+        """What the agent did, as the store or the results have it, where a check reads it. Raises HarnessError."""
+        why = why_none(trial.subject, dry=self.run == "dry")
+        if not any(isinstance(check, Check) and reads_transcript(check) for check in unit.items):
+            return Recording(None, why=why)
+        if found.source == "store":
+            with suppress(HarnessError):  # it is damaged: the results have a copy
+                return kept_recording(self.session, found.tree.key, why)
+        return recording_at(trial.folder / TRANSCRIPT, why)
+
+    def _inputs(self, unit: _Unit, check: Check | Judge, found: Found, trial: StoredTrial,
+                recording: Recording) -> tuple[Inputs, str]:
         """What the check is graded from, and why that is not known (for a rebuilt tree)."""
         case, files = unit.case, found.tree.manifest.files
         if isinstance(check, Check):
-            inputs = grade_inputs(case, check, files, grader_version(check.spec), trial.lane, self.contents)
+            inputs = grade_inputs(case, check, files, grader_version(check.spec), trial.lane, self.contents,
+                                  recording.input)
         else:
             models = self.judge.models(case, check)
             inputs = judge_inputs(case, check, files, models, JUDGE_VERSION, "on")
@@ -248,7 +264,7 @@ class _Regrading:
 
     # ---- grading ----
     def _grade(self, trial: StoredTrial, unit: _Unit, check: Check | Judge, found: Found, inputs: Inputs,
-               doubt: str) -> Grade | Future[Grade]:
+               doubt: str, recording: Recording) -> Grade | Future[Grade]:
         case = unit.case
         if doubt:
             kind = check.kind if isinstance(check, Check) else "judge"
@@ -256,8 +272,8 @@ class _Regrading:
         if isinstance(check, Check):
             spec, lane = check.spec, trial.lane
             if isinstance(spec, _INLINE) or _skipped(case, check, lane):
-                return grade_check(case, check, found.tree, inputs, lane)
-            return self._later("run", self._graded, case, check, found, inputs, lane)
+                return grade_check(case, check, found.tree, inputs, lane, recording)
+            return self._later("run", self._graded, case, check, found, inputs, lane, recording)
         if inputs["judging"] != "on":
             return grade_judge(case, check, found.tree, inputs, digest(inputs), state=inputs["judging"], models=())
         return self._later("ask", self._asked, case, check, found, inputs)
@@ -267,12 +283,12 @@ class _Regrading:
             self.pools[pool] = ThreadPoolExecutor(self.threads[pool], thread_name_prefix=f"regrade-{pool}")
         return self.pools[pool].submit(work, *args)
 
-    def _graded(self, case: Case, check: Check, found: Found, inputs: Inputs, lane: str) -> Grade:
+    def _graded(self, case: Case, check: Check, found: Found, inputs: Inputs, lane: str, recording: Recording) -> Grade:
         try:
             self.trees.install(case.setup.toolchains)
         except HarnessError as error:
             return Grade(check.id, check.kind, could_not_tell(error), digest(inputs), inputs, 0.0)
-        return grade_check(case, check, found.tree, inputs, lane)
+        return grade_check(case, check, found.tree, inputs, lane, recording)
 
     def _asked(self, case: Case, judge: Judge, found: Found, inputs: Inputs) -> Grade:
         choice = self.judge

@@ -14,7 +14,7 @@ from typing import Any
 from attrs import evolve
 
 from evalkit import __version__
-from evalkit.analysis.model import Check, ExistsSpec, GrepSpec, Judge, SnapshotSpec
+from evalkit.analysis.model import Check, ExistsSpec, GrepSpec, Judge, SnapshotSpec, TranscriptSpec
 from evalkit.dag.tasks import Graph, name_of
 from evalkit.dag.uptodate import GONE
 from evalkit.digest import digest
@@ -24,6 +24,7 @@ from evalkit.execute.outcome import AgentRecord
 from evalkit.execute.stages import TRANSCRIPT, TREE, agent_record, is_light, make_workspace, run_agent
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.grader import grade_check, grader_version
+from evalkit.grade.recording import Recording, kept_recording, reads_transcript, why_none
 from evalkit.grade.verdict import Grade
 from evalkit.plan.keys import Inputs, agent_inputs, grade_inputs, judge_inputs, workspace_inputs
 from evalkit.plan.trials import Trial
@@ -37,7 +38,7 @@ _KEPT = ((TRANSCRIPT, TRANSCRIPT), (TREE, "workspace.tar.zst"))
 """Files of an agent run in the store, and what they are called in the results."""
 _SMALL = 1 << 20
 """Bytes of a file that is copied at once."""
-_QUICK = (GrepSpec, ExistsSpec, SnapshotSpec)
+_QUICK = (GrepSpec, ExistsSpec, SnapshotSpec, TranscriptSpec)
 """Checks that at most read some files: they work inline. The others run commands."""
 
 
@@ -85,6 +86,10 @@ class TrialTasks:
     def _tree(self) -> FinalTree:
         record = self._record
         return FinalTree(self.session, record.key, record.tree)
+
+    @cached_property
+    def _recording(self) -> Recording:
+        return kept_recording(self.session, self._record.key, why_none(self.trial.subject, dry=self.trial.dry))
 
     def _name(self, kind: str, check: str = "") -> str:
         return name_of(kind, self.trial, check)
@@ -152,15 +157,17 @@ class TrialTasks:
     def _add_grade(self, check: Check, after: str) -> str:
         place = self.folder / "grades" / f"{check.id}.json"
         inputs: Inputs = {}
+        reads = reads_transcript(check)
 
         def now() -> Inputs:
             if not inputs:
                 inputs.update(grade_inputs(self.case, check, self._record.tree.files, grader_version(check.spec),
-                                           self.trial.lane, self.contents))
+                                           self.trial.lane, self.contents, self._recording.input if reads else ""))
             return inputs
 
         def work() -> dict[str, Any]:
-            return self._keep(place, grade_check(self.case, check, self._tree, now(), self.trial.lane))
+            return self._keep(place, grade_check(self.case, check, self._tree, now(), self.trial.lane,
+                                                 self._recording if reads else None))
 
         return self.graph.add(self._name("grade", check.id), work, now=now, targets=[place],
                               lacks=lambda _: "" if _sound(place) else GONE,
@@ -239,7 +246,7 @@ class TrialTasks:
             write_record(place, result, sync=False)
             self._row = row_of(result, self.trial.id)
             self._grades.clear()  # of thousands of trials, this is most of what is held
-            for name in ("_record", "_tree", "_places"):
+            for name in ("_record", "_tree", "_recording", "_places"):
                 self.__dict__.pop(name, None)
             return {"status": "", "verdict": result.status}
 

@@ -19,11 +19,13 @@ from evalkit.analysis.model import (
     RunSpec,
     SnapshotSpec,
     StepsSpec,
+    TranscriptSpec,
 )
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
 from evalkit.execute.secrets import Redactor
 from evalkit.grade.final_tree import FinalTree
+from evalkit.grade.recording import Recording
 from evalkit.grade.verdict import Grade, Verdict, could_not_tell
 from evalkit.plan.keys import Inputs
 
@@ -31,6 +33,7 @@ __all__ = ["grade_check", "grader_version", "lane_names"]
 
 _MODULES: dict[type[CheckSpec], str] = {
     GrepSpec: "grep", ExistsSpec: "exists", HiddenTestsSpec: "hidden_tests", RunSpec: "run", StepsSpec: "run",
+    TranscriptSpec: "transcript",
 }
 """The modules of graders beside this one; each is imported when a check needs it."""
 
@@ -53,8 +56,9 @@ def lane_names(lane: str) -> set[str]:
     return {lane, f"{system}-{lane}"}
 
 
-def grade_check(case: Case, check: Check, tree: FinalTree, inputs: Inputs, lane: str) -> Grade:
-    """Grade; never raises for what the agent left behind."""
+def grade_check(case: Case, check: Check, tree: FinalTree, inputs: Inputs, lane: str,
+                recording: Recording | None = None) -> Grade:
+    """Grade; never raises for what the agent left behind. recording: for checks that read what it did."""
     began = time.monotonic()
     if skipped := case.skips(check):
         verdict = Verdict("skipped", skipped)
@@ -62,7 +66,7 @@ def grade_check(case: Case, check: Check, tree: FinalTree, inputs: Inputs, lane:
         verdict = Verdict("skipped", f"not graded on the {lane} lane (only on {', '.join(check.lanes)})")
     else:
         try:
-            verdict = _grade(case, check.spec, tree)
+            verdict = _grade(case, check.spec, tree, recording)
         except HarnessError as error:
             verdict = could_not_tell(error)
     verdict = cleaned(verdict, tree.session.redactor)
@@ -76,7 +80,7 @@ def cleaned(verdict: Verdict, redactor: Redactor) -> Verdict:
     return verdict if same else evolve(verdict, summary=summary, evidence=evidence)
 
 
-def _grade(case: Case, spec: CheckSpec, tree: FinalTree) -> Verdict:
+def _grade(case: Case, spec: CheckSpec, tree: FinalTree, recording: Recording | None) -> Verdict:
     toolchains = case.setup.toolchains
     match spec:
         case GrepSpec():
@@ -99,6 +103,10 @@ def _grade(case: Case, spec: CheckSpec, tree: FinalTree) -> Verdict:
             from evalkit.grade.hidden_tests import grade_hidden_tests
 
             return grade_hidden_tests(spec, tree, toolchains)
+        case TranscriptSpec():
+            from evalkit.grade.transcript import grade_transcript
+
+            return grade_transcript(spec, recording)
         case SnapshotSpec():
             return Verdict("skipped", "the local lane has no live checks: they need the sandbox lane")
     return Verdict("error", "this evalkit compiles such a check, but has no grader for it yet")

@@ -12,7 +12,7 @@ from evalkit.analysis.dialect import compile_regex
 from evalkit.analysis.model import Pattern
 from evalkit.grade.evidence import plain
 
-__all__ = ["TOTAL_LIMIT", "Finding", "search"]
+__all__ = ["MATCH_LIMIT", "TOTAL_LIMIT", "Find", "Finding", "around", "finder", "search", "shown"]
 
 MATCH_LIMIT = 2.0
 """Seconds for one pattern on one text."""
@@ -21,7 +21,7 @@ TOTAL_LIMIT = 60.0
 _SHOWN, _BEFORE = 200, 80
 """Characters of a line that holds a match, and how many of them at most stand before the match."""
 
-_Find: TypeAlias = Callable[[str, float], int | None]
+Find: TypeAlias = Callable[[str, float], int | None]
 """(text, seconds) -> the offset of the first match. Raises TimeoutError."""
 
 
@@ -35,8 +35,8 @@ class Finding:
 
 def search(pattern: Pattern, texts: dict[str, str], deadline: float, *, what: str = "file") -> Finding:
     """Look for a pattern in named texts until a deadline (of time.monotonic). `what`: what a text is called."""
-    said = plain(f"/{pattern.text}/{pattern.flags}" if pattern.regex else f'"{pattern.text}"')
-    find = _finder(pattern)
+    said = shown(pattern)
+    find = finder(pattern)
     for name, text in texts.items():
         left = deadline - time.monotonic()
         try:
@@ -49,11 +49,17 @@ def search(pattern: Pattern, texts: dict[str, str], deadline: float, *, what: st
             return Finding("took too long",
                             f"{said}: {limit}: counted as a fail, since the file decides how long it takes")
         if at is not None:
-            return Finding("found", f"{said}: {plain(name)}:{text.count(chr(10), 0, at) + 1}: {_around(text, at)}")
+            return Finding("found", f"{said}: {plain(name)}:{text.count(chr(10), 0, at) + 1}: {around(text, at)}")
     return Finding("not found", f"{said}: not found in {len(texts)} {what}{'' if len(texts) == 1 else 's'}")
 
 
-def _finder(pattern: Pattern) -> _Find:
+def shown(pattern: Pattern) -> str:
+    """A pattern as it stands in a case."""
+    return plain(f"/{pattern.text}/{pattern.flags}" if pattern.regex else f'"{pattern.text}"')
+
+
+def finder(pattern: Pattern) -> Find:
+    """What looks for a pattern in a text."""
     if not pattern.regex:
         return lambda text, _: None if (at := text.find(pattern.text)) < 0 else at
     compiled = compile_regex(pattern.text, pattern.flags)
@@ -65,7 +71,7 @@ def _finder(pattern: Pattern) -> _Find:
     return find
 
 
-def _around(text: str, at: int) -> str:
+def around(text: str, at: int) -> str:
     """The line of a match; of a long one, the part around the match."""
     start = text.rfind("\n", 0, at) + 1
     end = text.find("\n", at)
