@@ -7,12 +7,12 @@ Wherever that is not so, a suite is concerned, or anything is wrong, the answer 
 that what is told is whole.
 
 A folder that was looked at may become another one and what it was again while cases are compiled: its listing would not
-tell. So all that is below their suites must have the same stamps afterwards.
+tell. So all that was found, with what is above it within the suite and below it, must have the same stamps afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from evalkit.analysis import cache
 from evalkit.analysis.changes import Changes, find_changes
 from evalkit.analysis.index import CaseHead, Index, SuiteHead
 from evalkit.analysis.survey import Stamp, changed_leads, changed_stamps
-from evalkit.analysis.trace import FileTrace
+from evalkit.analysis.trace import FileTrace, Trace
 
 if TYPE_CHECKING:
     from evalkit.analysis.compile import Compiled
@@ -89,11 +89,28 @@ def _compile(root: Path, index: Index, changes: Changes, known: Mapping[str, Fil
         return None
     changes.stamps.update(compiled.trace.reads)
     changes.fresh.update(compiled.trace.reads)
-    below = tuple(f"{home}/" for home in homes)
-    looked_at = {path: known for path, known in changes.stamps.items() if f"{path}/".startswith(below)}
-    if changed_stamps(looked_at) or changed_leads(index.leads):
+    if changed_stamps(_looked_at(root, compiled.trace, homes, changes.stamps)) or changed_leads(index.leads):
         return None
     return compiled
+
+
+def _looked_at(root: Path, trace: Trace, homes: Iterable[str | None], stamps: Mapping[str, Stamp]) -> dict[str, Stamp]:
+    """The stamps of what these suites' files found: of what is there, above it and below it, within the suites."""
+    found = {*trace.files, *trace.reads}
+    for looked in (trace.looked, *(file.looked for file in trace.files.values())):
+        found |= {str(root / path) for path in looked}
+    above = {path[:end] for path in found for end in _ends(path)}
+    within, below = tuple(f"{home}/" for home in homes), tuple(f"{path}/" for path in found)
+    return {path: known for path, known in stamps.items()
+            if (path in above or path.startswith(below)) and f"{path}/".startswith(within)}
+
+
+def _ends(path: str) -> Iterator[int]:
+    """Where a path and the folders above it end."""
+    end = len(path)
+    while end > 0:
+        yield end
+        end = path.rfind("/", 0, end)
 
 
 def _home(path: str, suites: Mapping[str, str]) -> str | None:

@@ -130,12 +130,13 @@ class Run(DoitRun):  # type: ignore[misc]
             found = _each_once(rows[name] for name in asked)
             if found:
                 new = any(name.startswith("result:") for name in reporter.executed)
-                errors.extend(sum_up(look.root, look.run, found, progress, new=new))
+                held = [row for of_name in look.rows.values() for row in of_name] if look.summed_up else ()
+                errors.extend(sum_up(look.root, look.run, found, progress, new=new, held=held))
             if not reporter.ignored:
                 with contextlib.suppress(EvalkitError, DatabaseException):  # only the next run's quickness hangs on it
                     look.keep({name: list(zip(of_name, rows[name], strict=True)) for name, of_name in trials.items()
                                if of_name and name.startswith("case:") and all(map(_is_settled, rows[name]))},
-                              summed_up=bool(found) and not errors)
+                              summed_up=not errors if found else None)
 
         progress.units([one.trial.id for one in each])
         progress.spent(0.0, plan.choices.budget)

@@ -140,16 +140,17 @@ class Invocation:
     def _fingerprint(self, name: str) -> str:
         return self.index.cases[self.cases[name[5:]]].fingerprint
 
-    def keep(self, done: Mapping[str, Sequence[tuple[TrialTasks, Row]]], *, summed_up: bool) -> None:
+    def keep(self, done: Mapping[str, Sequence[tuple[TrialTasks, Row]]], *, summed_up: bool | None) -> None:
         """The tasks `case:…` that are up to date now, with their trials: settled from now on.
 
-        summed_up: so is the summary; else it has to be looked at again.
+        summed_up: so is the summary; False: it has to be looked at again, whatever settled before; None: nobody looked.
         """
         if self._settled is None:
             return
         program = [self._plan.program] if self._plan and self._plan.program else []
         summary = self.root / "results" / self.run / "summary.json"
-        report = [UpToDateTask(f"report:{self.run}", "", [], [summary], [])] if summed_up else []
+        said = "" if summed_up else "not summed up"
+        report = [] if summed_up is None else [UpToDateTask(f"report:{self.run}", said, [], [summary], [])]
         self._settled.keep([*report, *(
             UpToDateTask(name, self._fingerprint(name),
                          [*program, *(self.root / path for path in dict.fromkeys(

@@ -28,11 +28,12 @@ def told(changes: Sequence[str]) -> str:
     return f"{changes[0]} changed" if changes else ""
 
 
-def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress, *, new: bool = True) -> list[EvalkitError]:
+def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress, *, new: bool = True,
+           held: Sequence[Row] = ()) -> list[EvalkitError]:
     """Bring a run's summary up to date where any of these trials, or anything else that it knows, changed.
 
-    new: some of the results were just made. Returns what went wrong: results that cannot be read are left out, and
-    told.
+    new: some of the results were just made. held: see `update_report`. Returns what went wrong: results that cannot be
+    read are left out, and told.
     """
     from evalkit.errors import EvalkitError
 
@@ -41,7 +42,8 @@ def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress, *, new
     unfinished = [row for row in rows if not row.ended]
     why = "" if (folder / "summary.json").exists() else "never run"
     try:
-        state = update_report(folder, cache, finished, unfinished=unfinished)
+        state = update_report(folder, cache, finished, unfinished=unfinished,
+                              held=[row.place for row in held if row.ended])
     except EvalkitError as error:
         return [error]
     if state.written or new:  # else results were looked at again, and are the same

@@ -23,11 +23,10 @@ from evalkit.records import SCHEMA, BadRecord, read_plain, write_bytes
 from evalkit.report.aggregate import aggregate
 from evalkit.report.row import Row
 from evalkit.report.summary import TrialSummary, json_text, line_of, line_of_row, line_text, summary_text
-from evalkit.report.update import SUMMARY, Known, ReportState, bytes_digest
+from evalkit.report.update import AGGREGATE, SUMMARY, Known, ReportState, bytes_digest
 
 __all__ = ["refresh"]
 
-_AGGREGATE = "aggregate.json"
 _GRAIN = 50_000_000
 """Nanoseconds: a file that changed less than this before it was read may change again and have the same stamp."""
 _TRIAL = re.compile(r"trial-([0-9]+)")
@@ -126,7 +125,7 @@ class _Reports:
             units.setdefault(_unit(place), []).append(line)
         changed_units = {_unit(place) for place in changed}
         for unit, members in units.items():
-            path = f"{unit}/{_AGGREGATE}"
+            path = f"{unit}/{AGGREGATE}"
             if not self._stands(path, unit in changed_units):
                 found = aggregate(run, [TrialSummary(**orjson.loads(line)) for line in members])
                 self._write(path, json_text({"schema": SCHEMA, **asdict(found)}))
@@ -169,8 +168,8 @@ def _walk(folder: Path) -> tuple[list[str], list[str]]:
         if "result.json" in files and _TRIAL.fullmatch(os.path.basename(parent)):  # noqa: PTH119
             names.clear()
             places.append(Path(parent).relative_to(folder).as_posix())
-        elif _AGGREGATE in files:
-            aggregates.append(Path(parent, _AGGREGATE).relative_to(folder).as_posix())
+        elif AGGREGATE in files:
+            aggregates.append(Path(parent, AGGREGATE).relative_to(folder).as_posix())
     return places, aggregates
 
 

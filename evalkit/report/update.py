@@ -21,7 +21,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,9 +33,10 @@ from evalkit.errors import HarnessError
 from evalkit.kept import read_kept, write_kept
 from evalkit.report.row import Row
 
-__all__ = ["SUMMARY", "Known", "ReportState", "bytes_digest", "report_changes", "update_report"]
+__all__ = ["AGGREGATE", "SUMMARY", "Known", "ReportState", "bytes_digest", "report_changes", "update_report"]
 
 SUMMARY = "summary.json"
+AGGREGATE = "aggregate.json"
 _KEY = f"report 2 of evalkit {__version__}"
 """To be raised with every change of what a line is made of."""
 
@@ -80,19 +81,20 @@ def report_changes(folder: Path, cache: Path, trials: Iterable[str] = ()) -> lis
 
 
 def update_report(folder: Path, cache: Path, trials: Iterable[str] = (), *, unfinished: Iterable[Row] = (),
-                  full: bool = False) -> ReportState:
+                  held: Iterable[str] = (), full: bool = False) -> ReportState:
     """Bring a run's summary and aggregates up to date.
 
     folder: results/<run>. cache: the file to keep lines in; it can be deleted at any time. trials: ids
     (<run>/<subject>/<unit>/trial-N) of those that may have got a result. unfinished: rows of trials that have none now,
-    whatever an older result.json says. full: look for results that nobody named too. Raises HarnessError where it
-    cannot write.
+    whatever an older result.json says. held: ids of trials that the last update knew, and whose result and aggregate
+    the caller has just found unmoved since: they are not looked at again. full: look for results that nobody named too.
+    Raises HarnessError where it cannot write.
     """
     places = _places(folder, trials)
     rows = {place: row for row in unfinished for place in _places(folder, [row.place])}
     with _alone(cache):
         known = _known(cache)
-        changes = {} if known is None else _changes(folder, known, places)
+        changes = {} if known is None else _changes(folder, known, places, {*_places(folder, held)})
         if known is not None and not changes and not rows and not full:
             return ReportState(len(known.results), 0, (), ())
         told = (SUMMARY,) if known is None else tuple(changes)
@@ -125,17 +127,25 @@ def _keep(cache: Path, known: Known) -> None:
     write_kept(cache, _KEY, b"\n".join([orjson.dumps([*known][:-1]), *known.lines.values()]))
 
 
-def _changes(folder: Path, known: Known, places: Iterable[str]) -> dict[str, Stamp | None]:
-    """The files below the folder that came or went or were replaced, with their stamps now."""
+def _changes(folder: Path, known: Known, places: Iterable[str],
+             held: Collection[str] = ()) -> dict[str, Stamp | None]:
+    """The files below the folder that came or went or were replaced, with their stamps now.
+
+    held: places that need no look, as long as the summary is the one that was written with what is known.
+    """
     within, results = f"{folder}/", known.results
-    stamps = {f"{within}{place}/result.json": stamp for place, stamp in results.items()}
+    summary = {within + SUMMARY: known.written.get(SUMMARY)}
+    if held and changed_stamps(summary):
+        held = ()
+    above = {f"{place.rpartition('/')[0]}/{AGGREGATE}" for place in held}
+    stamps = {f"{within}{place}/result.json": stamp for place, stamp in results.items() if place not in held}
     stamps |= {f"{within}{place}/result.json": None for place in (*places, *known.damaged) if place not in results}
-    stamps |= {within + path: stamp for path, stamp in known.written.items()}
+    stamps |= {within + path: stamp for path, stamp in known.written.items() if path not in above}
     changes = changed_stamps(stamps)
     for place, digest in known.unsettled.items():
         path = f"{within}{place}/result.json"
         if path not in changes and bytes_digest(path) != digest:
-            changes[path] = stamps[path]
+            changes[path] = results[place]
     return {path.removeprefix(within): now for path, now in changes.items()}
 
 

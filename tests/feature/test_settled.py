@@ -294,6 +294,27 @@ def test_a_result_that_cannot_be_read_is_told_until_it_is_mended(settled: MiniPr
     settle(settled)
 
 
+def test_a_summary_that_could_not_be_made_is_made_by_the_next_run(settled: MiniProject) -> None:
+    """Whichever case that one names: the summary that is there does not count as settled any more."""
+    aggregate, before = settled.path(f"{LATEST}/bow/aggregate.json"), settled.path("results/latest/summary.json")
+    text = before.read_bytes()
+    settled.edit("cases/mini/bow.eval", "not-empty as full", 'not-empty as full; check absent "*.txt" as none')
+    aggregate.unlink()
+    aggregate.mkdir()
+    (aggregate / "in-the-way").touch()
+    try:
+        done, ran, _ = run(settled, "case:bow", status=None)
+        assert (3, text) == (done.status, before.read_bytes())
+        assert {"grade none", "result"} <= ran
+        assert 3 == run(settled, "case:wave", status=None)[0].status
+        shutil.rmtree(aggregate)
+        assert {"report"} == run(settled, "case:wave")[1]
+    finally:
+        shutil.rmtree(aggregate, ignore_errors=True)
+        settled.edit("cases/mini/bow.eval", '; check absent "*.txt" as none', "")
+        settle(settled)
+
+
 def test_what_sums_up_nothing_settles_no_summary(settled: MiniProject) -> None:
     """A run of inner tasks does not look at it."""
     settled.path("results/latest/summary.json").unlink()

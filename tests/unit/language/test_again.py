@@ -370,21 +370,23 @@ def test_how_much_is_compiled(settled: Path, compiled: list[int | None], edit: C
     assert expected == compiles
 
 
-def test_a_folder_that_is_another_one_meanwhile(settled: Path, compiled: list[int | None],
-                                                monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its listing is what it was before; what was found in it is not to be trusted."""
+@pytest.mark.parametrize(("folder", "expected"), [("b/sol", [2, None]), ("b/sol/deep", [2, None]), ("b", [2, None]),
+                                                  ("b/skeleton/sub", [2, None]), ("b/bad", [2]), ("a/sol", [2])])
+def test_a_folder_that_is_another_one_meanwhile(settled: Path, compiled: list[int | None], folder: str,
+                                                expected: list[int | None], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its listing is what it was before; what was found in it, below or above it is not to be trusted."""
     compile_ = compile.compile_files
 
     def disturbed(root: Path, paths: Any, tracks: Any = None) -> Any:
-        put(settled / "b/sol/z.txt", "")
-        (settled / "b/sol/z.txt").unlink()
+        put(settled / folder / "z.txt", "")
+        (settled / folder / "z.txt").unlink()
         return compile_(root, paths, tracks)
 
     monkeypatch.setattr(compile, "compile_files", disturbed)
     renamed(settled, "b/answered.eval", "true", "false")
     settle()
     load_project(settled.parent)
-    assert [2, None] == compiled
+    assert expected == compiled
 
 
 def test_the_units_are_written_anew_at_times(settled: Path, compiled: list[int | None],

@@ -87,6 +87,19 @@ def test_a_result_that_changed_is_read(run: Run) -> None:
     assert run.changes() == []
 
 
+def test_what_the_caller_looked_at_is_not_looked_at(run: Run) -> None:
+    """Neither its result nor its aggregate; others are. Where the summary is another, nothing is taken on trust."""
+    held = [f"latest/{A1}", f"latest/{A2}"]
+    for place in (A1, B1):
+        run.keep(place, "fail")
+    assert (AGGREGATES[1], "summary.json") == run.update_with_others(A1, B1, held=held).written
+    assert run.statuses() == {A1: "pass", A2: "pass", B1: "fail"}
+    run.keep(B1)
+    (run.folder / "summary.json").write_text("{}")
+    assert (*AGGREGATES, "summary.json") == run.update_with_others(A1, B1, held=held).written
+    assert run.statuses() == {A1: "fail", A2: "pass", B1: "pass"}
+
+
 def test_a_result_of_equal_bytes_makes_nothing_new(run: Run) -> None:
     """It was deleted and made again: it is read, and that is all."""
     (run.folder / A2 / "result.json").unlink()
