@@ -108,8 +108,10 @@ class Plan:
     def _configured(self, unit: Case) -> Case:
         """The unit, with the configuration of the agent that the command line names in its own one's place."""
         wanted = self.choices.agent.partition(":")[0]
-        other = next((agent for agent in unit.other_agents if agent.name == wanted), None)
-        return unit if other is None else evolve(unit, agent=other)
+        agent = next((agent for agent in unit.other_agents if agent.name == wanted), unit.agent)
+        if self.choices.skip_permissions:
+            agent = evolve(agent, permissions="skip")
+        return unit if agent is unit.agent else evolve(unit, agent=agent)
 
     def _subjects(self, case: Case) -> list[Subject]:
         auto, agent = self.choices.agent == "auto", self.choices.agent
@@ -149,6 +151,7 @@ class Plan:
             given = self.agents.given(subject, unit)
             trials += [Trial(unit, subject, traits, number, self.run, dry=self.choices.dry, given=given)
                        for number in range(1, count + 1)]
+            self.agents.check(trials[-1])
         return trials
 
     # ---- choices -> units ----

@@ -29,6 +29,7 @@ from evalkit.execute.attempts import note_on, run_paid
 from evalkit.execute.finished import Finished, noted
 from evalkit.execute.folders import remove_tree
 from evalkit.execute.layers import LIGHT, layered
+from evalkit.execute.off_limits import off_limits
 from evalkit.execute.outcome import AgentError, AgentRecord, Ending, Usage
 from evalkit.execute.overlay import lay_over
 from evalkit.execute.places import TREE_NAME
@@ -248,7 +249,7 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
         job = Job(
             trial=trial, root=session.root, workspace=tree, home=folder / "home", env=env,
             transcript=entry / TRANSCRIPT,
-            off_limits=(session.root / session.cases, *session.places.private),
+            off_limits=off_limits(session.root / session.cases, session.places.private),
             toolchain=own[0] if own else None, readable=tuple(item.folder for item in installed),
             redactor=redactor, prices=session.prices, tick=session.tick,
         )

@@ -129,6 +129,7 @@ class Choices(NamedTuple):
     arm: str | None = None
     run: str = "latest"
     dry: bool = False
+    skip_permissions: bool = False
     keep_workspaces: bool = False
     claude: str | None = None
     gateway: str | None = None
@@ -167,6 +168,8 @@ _TOLD: dict[str, tuple[Callable[[str], object], str]] = {
     "arm": (_word, "an arm of the suites, or `all` (default: each suite's first)"),
     "run": (_label, "the label under which results are kept; a new one asks for new samples"),
     "dry": (_flag, "1: everything but the model call; shows the agent's command line"),
+    "skip_permissions": (_flag, "1: the agent never asks before it does something, as with `permissions skip`; what is "
+        "denied stays denied"),
     "keep_workspaces": (_flag, "1: leave the agent's workspaces on disk and say where"),
     "claude": (str, "the path of another Claude Code than the pinned one"),
     "gateway": (_url, "the address of the model API, instead of the provider's own"),

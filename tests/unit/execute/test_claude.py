@@ -18,7 +18,7 @@ from attrs import evolve, field, frozen
 from evalkit.analysis.model import AgentConfig, Limits
 from evalkit.digest import digest_file
 from evalkit.errors import HarnessError, UserError
-from evalkit.execute.agents import Job
+from evalkit.execute.agents import Job, claude
 from evalkit.execute.agents.claude import ClaudeCode
 from evalkit.execute.models.prices import DATE, Price, Prices
 from evalkit.execute.models.provider import Endpoint
@@ -496,6 +496,46 @@ def test_the_command_line(bench: Bench) -> None:
     assert "--dangerously-skip-permissions" not in argv
 
 
+@pytest.mark.parametrize(("lane", "walls"), [("local", None), ("sandbox", "1")])
+def test_permissions_are_skipped_where_that_is_asked_for(lane: str, walls: str | None, bench: Bench,
+                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+    """No rule allows anything then, and what is denied stays denied; only a sandbox is told to be one."""
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    agent = AgentConfig("claude", allow=("Bash(ls *)",), deny=("WebFetch",), permissions="skip")
+    bench.run(reply(), result(), job=evolve(bench.job, trial=trial(case(agent=agent), lane=lane)))
+    argv = bench.seen["argv"]
+    assert "--dangerously-skip-permissions" in argv
+    assert [] == [word for word in argv if word in ("--permission-mode", "--allowedTools")]
+    root = bench.job.root
+    assert ["WebFetch", f"Read(/{root}/cases/**)", f"Edit(/{root}/cases/**)"] == bench.values("--disallowedTools")[:3]
+    assert walls == bench.seen["env"].get("IS_SANDBOX")
+
+
+def test_root_skips_no_permissions_outside_a_sandbox(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says so before anything is made, and whatever the case's variables claim."""
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    agent = AgentConfig("claude", permissions="skip", env=(("IS_SANDBOX", "1"),))
+    of = trial(case(agent=agent))
+    with pytest.raises(UserError, match="does not run with `permissions skip` as root"):
+        bench.agent().check(of)
+    with pytest.raises(UserError, match="as root"):
+        bench.run(reply(), result(), job=evolve(bench.job, trial=of))
+    bench.agent().check(evolve(of, lane="sandbox"))
+    bench.agent().check(trial())
+
+
+@pytest.mark.parametrize("name", ["CLAUDE.md", "managed-settings.json", "managed-mcp.json"])
+def test_what_an_administrator_gave_the_machine_is_an_error(name: str, bench: Bench, tmp_path: Path,
+                                                            monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would reach the agent, whatever its HOME."""
+    monkeypatch.setattr(claude, "MANAGED", (tmp_path / "policy" / name,))
+    bench.run(reply(), result())
+    (tmp_path / "policy").mkdir()
+    (tmp_path / "policy" / name).write_text("{}")
+    with pytest.raises(HarnessError, match=f"Claude Code would read .*{name}"):
+        bench.run(reply(), result())
+
+
 def test_the_harness_is_off_limits(bench: Bench) -> None:
     """Cases, results and state can be neither read nor edited: two slashes make a path absolute."""
     bench.run(reply(), result())
@@ -505,12 +545,25 @@ def test_the_harness_is_off_limits(bench: Bench) -> None:
     assert str(root).startswith("/")
 
 
+def test_a_file_that_is_off_limits(bench: Bench, tmp_path: Path) -> None:
+    """What a link among the cases leads to may be a file: nothing is below it."""
+    (tmp_path / "hidden.txt").write_text("x")
+    bench.run(reply(), result(), job=evolve(bench.job, off_limits=(tmp_path / "hidden.txt",)))
+    assert [f"{tool}(/{tmp_path}/hidden.txt)" for tool in ("Read", "Edit")] == bench.values("--disallowedTools")
+
+
 def test_a_rule_for_a_folder_with_brackets(bench: Bench) -> None:
     """A pattern's opening signs in a folder's name would make the rule match nothing: any character stands for them."""
     bench.run(reply(), result(), job=evolve(bench.job, off_limits=(Path("/my (x)/a [1]\\b*"),),
                                             readable=(Path("/sdk [2]"),)))
     assert ["Read(//my (x)/a ?1??b*/**)", "Edit(//my (x)/a ?1??b*/**)"] == bench.values("--disallowedTools")
     assert ["Read(//sdk ?2?/**)"] == bench.values("--allowedTools")
+
+
+def test_a_rule_for_a_folder_whose_name_ends_in_a_blank(bench: Bench) -> None:
+    """A blank at the end of a name is cut off a pattern; one within it is not."""
+    bench.run(reply(), result(), job=evolve(bench.job, off_limits=(Path("/my  x /y "),)))
+    assert ["Read(//my  x?/y?/**)", "Edit(//my  x?/y?/**)"] == bench.values("--disallowedTools")
 
 
 def test_the_cases_own_rules(bench: Bench) -> None:

@@ -191,7 +191,7 @@ def test_it_says_what_it_cannot_do() -> None:
     asked = case(agent=AgentConfig("command", allow=("Read",), permissions="skip", seed=1),
                  setup=evolve(case().setup, answer="a.py"))
     assert isinstance(asked.setup, Setup)
-    assert ["`allow`", "`permissions skip`", "`seed`", "`answer`"] == Agents(None, None).of(
+    assert ["`allow`", "`seed`", "`answer`"] == Agents(None, None).of(
         Subject("command")).cannot(asked)
 
 

@@ -1,0 +1,50 @@
+"""The folders of the harness that no agent may look into, by all the names that they have.
+
+Claude Code, for one, follows links before it asks its rules; a rule holds for what a link leads to only where it says
+so. What is below the cases may be links to elsewhere (a suite may be one), so they are looked for, a few levels deep.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+__all__ = ["off_limits"]
+
+_DEEP = 3
+"""Levels below the cases on which links are looked for: suites, cases, and their folders."""
+_MOST = 100
+"""Places that are named; each is two rules on a command line."""
+
+
+def off_limits(cases: Path, private: Iterable[Path]) -> tuple[Path, ...]:
+    """The folder of the cases and these, as they are named and as they really are; and where links below cases lead."""
+    named = [cases, *private]
+    found = dict.fromkeys(place for folder in named for place in (folder, _real(folder)))
+    covered = tuple(found)
+    for link in _links(cases, _DEEP):
+        target = _real(link)
+        if not any(target.is_relative_to(folder) for folder in covered) and len(found) < _MOST:
+            found[target] = None
+    return tuple(found)
+
+
+def _real(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):  # links in a circle lead nowhere
+        return path.absolute()
+
+
+def _links(folder: Path, deep: int) -> Iterator[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            below = sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in below:
+        if entry.is_symlink():
+            yield Path(entry.path)
+        elif deep and entry.is_dir(follow_symlinks=False):
+            yield from _links(Path(entry.path), deep - 1)
