@@ -7,7 +7,7 @@ line `## …` (not in a fenced block) and goes on to the next one, or to a `#` h
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from evalkit.analysis import model as m
@@ -15,7 +15,7 @@ from evalkit.analysis.scope import Scope
 from evalkit.diagnostics import Span
 from evalkit.syntax import nodes as n
 
-__all__ = ["ablations", "resolve_guidance", "section_headings"]
+__all__ = ["ablations", "resolve_guidance", "section_headings", "without_sections"]
 
 MAX_ABLATIONS = 100
 """Sections of a case's guidance that an arm can leave out, one after the other."""
@@ -54,18 +54,31 @@ def _documents(scope: Scope, folder: Path, text: n.Str) -> list[str]:
 
 def section_headings(text: str) -> list[str]:
     """The headings of the `##` sections of a document, in order."""
-    found = []
+    return [heading for heading in dict.fromkeys(heading for heading, _ in _parts(text)) if heading]
+
+
+def without_sections(text: str, headings: Collection[str]) -> str:
+    """A document without the sections that have these headings."""
+    return "".join(part for heading, part in _parts(text) if not heading or heading not in headings)
+
+
+def _parts(text: str) -> list[tuple[str, str]]:
+    """A document cut before each section and after it, each part with the heading of its section ("" outside)."""
+    parts = [("", "")]
     fence = ""
-    for line in text.splitlines():
+    for line in text.splitlines(keepends=True):
         opening = re.match(r" {0,3}(`{3,}|~{3,})", line)
         if fence:
-            if opening and opening[1].startswith(fence) and not line.strip(" `~"):
+            if opening and opening[1].startswith(fence) and not line.strip(" `~\r\n"):
                 fence = ""
         elif opening:
             fence = opening[1]
-        elif heading := re.match(r"##[ \t]+(.*?)[ \t]*#*[ \t]*$", line):
-            found.append(heading[1])
-    return [heading for heading in dict.fromkeys(found) if heading]
+        elif heading := re.match(r"##[ \t]+(.*?)[ \t]*#*[ \t]*$", line.rstrip("\r\n")):
+            parts.append((heading[1], ""))
+        elif re.match(r"#[ \t]", line) and parts[-1][0]:
+            parts.append(("", ""))
+        parts[-1] = (parts[-1][0], parts[-1][1] + line)
+    return parts
 
 
 def ablations(scope: Scope, guidance: tuple[m.Guidance, ...], span: Span) -> list[tuple[str, tuple[m.Guidance, ...]]]:

@@ -43,7 +43,7 @@ class ScriptedGateway:
         self,
         script: Sequence[Step],
         *,
-        side: Callable[[JsonObject], Reply | None] | None = None,
+        side: Callable[[JsonObject], Answer | None] | None = None,
         on_exhausted: Reply = _DONE,
     ) -> None:
         self.on_exhausted = on_exhausted

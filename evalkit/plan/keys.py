@@ -120,6 +120,7 @@ def agent_inputs(trial: Trial, contents: Contents) -> Inputs:
         inputs |= _configured(case.agent, contents)
     if "limits" in traits.reads:
         inputs["turn limit"] = str(case.limits.turns)
+    if {"limits", "spending"} & traits.reads:
         inputs |= _given({"cost limit": case.limits.cost, "token limit": case.limits.tokens})
     if {"limits", "time"} & traits.reads:
         inputs["time limit"] = str(case.limits.time)

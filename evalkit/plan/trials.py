@@ -20,8 +20,8 @@ _LONGEST = 120
 class AgentTraits:
     """What planning must know of an agent, without knowing the agent.
 
-    reads: the inputs that can change what it does: of prompt, model, tools, limits (time: the one of time alone),
-    answer.
+    reads: the inputs that can change what it does: of prompt, model, tools, limits (time: the one of time alone,
+    spending: those of cost and tokens alone), answer.
     sampled: two runs of it may differ, so every trial is a sample of its own.
     builds: it runs the program under test in its workspace, so a prewarm pays.
     idle: it leaves the workspace as it is.

@@ -147,7 +147,8 @@ class MiniProject:
     def environ(self) -> dict[str, str]:
         """Of what is run in the project: with no key and no choice of the person who runs the tests."""
         passed = {name: value for name, value in os.environ.items()
-                  if not name.startswith(("EVALKIT_", "ANTHROPIC_", "CLAUDE_", "AI_GATEWAY_", "VERCEL_"))}
+                  if not name.startswith(("EVALKIT_", "ANTHROPIC_", "CLAUDE_", "AI_GATEWAY_", "VERCEL_", "OPENAI_",
+                      "GEMINI_"))}
         return {**passed, "EVALKIT_CACHE": str(self.root.parent / "cache"),
                 "EVALKIT_WORK": str(self.root.parent / "work"), **self.env}
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "ProviderError", "Speaks", "TimeUp", "complete", "language"]
 
+_LATER = "run again later: only what is missing runs"
 CONNECT_LIMIT = 15.0
 """Seconds until there is a connection."""
 LONGEST_ANSWER = 600.0
@@ -101,21 +102,23 @@ class TimeUp(ProviderError):
 
 
 def complete(endpoint: Endpoint, chat: Chat, *, policy: RetryPolicy = POLICY, limit: float | None = None,
-             say: Callable[[str], None] = lambda _: None,
+             again_if_lost: bool = True, say: Callable[[str], None] = lambda _: None,
              transport: httpx.BaseTransport | None = None) -> Answer:
     """Ask for one reply.
 
-    What passes by itself is tried again, as the policy has it; `say` is told of each retry. limit: seconds for all of
-    it, pauses too. Raises UserError (a refused key, an unknown model, what the protocol lacks), TimeUp, or
-    ProviderError.
+    What passes by itself is tried again, as the policy has it, unless the answer says that this is of no use
+    (`x-should-retry: false`, as evalkit's own gateway says when it has tried again itself); `say` is told of each
+    retry. limit: seconds for all of it, pauses too. again_if_lost: whether to ask again after an answer that may have been paid for. Raises UserError
+    (a refused key, an unknown model, what the protocol lacks), TimeUp, or ProviderError.
     """
     import httpx
 
     speaks = language(endpoint.protocol)
     request = speaks.encode(chat, endpoint)
     headers = {**endpoint.headers(), **request.headers, "content-type": "application/json"}
-    asking = _Asking(endpoint, chat, speaks, Retries(policy, say), limit)
-    with httpx.Client(follow_redirects=False, transport=transport, trust_env=True) as client:
+    asking = _Asking(endpoint, chat, speaks, Retries(policy, say), limit, again_if_lost)
+    ours = bool(endpoint.upstream)  # evalkit's own gateway, on this machine: no proxy leads there
+    with httpx.Client(follow_redirects=False, transport=transport, trust_env=not ours) as client:
         return asking.ask(client, endpoint.url + request.path, headers, request.body)
 
 
@@ -128,6 +131,7 @@ class _Asking:
     speaks: Speaks
     retries: Retries
     limit: float | None
+    again_if_lost: bool
     lost: int = 0
     notes: list[str] = field(factory=list)
     began: float = field(factory=time.monotonic)
@@ -160,6 +164,8 @@ class _Asking:
                 said = f"{self.endpoint.shown} answered {status}: {trouble.words}"
                 self._check(trouble, status, said)
                 wait = seconds_asked_for(answer_headers.get("retry-after")) or trouble.wait
+                if answer_headers.get("x-should-retry") == "false":
+                    raise ProviderError(said, hint=_LATER, lost=self.lost, transient=True, retries=self.retries.count)
             self._again(said, wait)
 
     def _left(self) -> float:
@@ -227,14 +233,16 @@ class _Asking:
     def _again(self, said: str, wait: float | None) -> None:
         """Pause before the next try. Raises ProviderError where there is to be none."""
         policy = self.retries.policy
-        if (wait or 0.0) < self._left() and self.retries.again(said, wait):
+        if self.lost and not self.again_if_lost:
+            pass
+        elif (wait or 0.0) < self._left() and self.retries.again(said, wait):
             if self._left() > 0:
                 return
         elif wait is not None and wait > min(policy.patience, self._left()):
             said += f" (and asks to wait {wait:.0f} s)"
         elif self.retries.count:
             said += f" (asked {self.retries.count + 1} times)"
-        raise ProviderError(said, hint="run again later: only what is missing runs", lost=self.lost, transient=True,
+        raise ProviderError(said, hint=_LATER, lost=self.lost, transient=True,
                             retries=self.retries.count)
 
     def _time_is_up(self) -> NoReturn:

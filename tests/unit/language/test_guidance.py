@@ -1,0 +1,55 @@
+"""The sections of a document: which there are, and the document without some of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalkit.analysis.guidance import section_headings, without_sections
+
+TEXT = """\
+# Title
+Intro.
+
+## First ##
+One.
+### Part
+More.
+
+## Second
+```sh
+## no heading
+```
+Two.
+
+# Other
+Outside.
+
+## First
+Again.
+"""
+
+
+def test_the_headings() -> None:
+    """Each once, in order; a line in a fenced block is none."""
+    assert ["First", "Second"] == section_headings(TEXT)
+
+
+def test_a_document_without_a_section() -> None:
+    """With its parts, up to the next section or title; all that have its heading."""
+    assert "# Title\nIntro.\n\n## Second\n```sh\n## no heading\n```\nTwo.\n\n# Other\nOutside.\n\n" == without_sections(
+        TEXT, ["First"])
+    assert "# Title\nIntro.\n\n# Other\nOutside.\n\n" == without_sections(TEXT, ["First", "Second"])
+
+
+@pytest.mark.parametrize("text", [TEXT, "", "## A", "## \nx\n", "a\r\n## B\r\nb\r\n", "```\n## A", "#A\n##B\n"])
+def test_what_is_not_left_out_stays_as_it_is(text: str) -> None:
+    """Byte for byte."""
+    assert text == without_sections(text, ())
+    assert text == without_sections(text, ["Third"])
+
+
+def test_line_ends_of_another_system() -> None:
+    """A heading is found, and its section ends, as elsewhere."""
+    text = "a\r\n## B\r\nb\r\n```\r\n## C\r\n```\r\n## D\r\nd\r\n"
+    assert ["B", "D"] == section_headings(text)
+    assert "a\r\n## D\r\nd\r\n" == without_sections(text, ["B"])
