@@ -1,10 +1,11 @@
 """The transcripts of our own agents: JSON lines with the events' fields, and what the provider sent.
 
-The first line is `{"type": "evalkit", "version": 1, "agent": "api"}`, with `folder` where the agent works in one. Each
-further line is an event: `type` is `message`, `tool_call`, `tool_result`, `usage`, `limit`, `compacted` or `end`, the
-other names are the fields of the event's class (model.py). A result's `call` is the id of its call. Fields that have
-their default may be missing. `raw` is the provider's response as it came, where a line is made from one; nothing reads
-it. A line of another type is passed over, so that later versions can tell more.
+The first line is `{"type": "evalkit", "version": 1, "agent": "api"}`, with `folder` where the agent works in one, and
+with `calls: false` where the file does not tell what the agent does, which a reader takes for a gap. Each further line
+is an event: `type` is `message`, `tool_call`, `tool_result`, `usage`, `limit`, `compacted` or `end`, the other names
+are the fields of the event's class (model.py). A result's `call` is the id of its call. Fields that have their default
+may be missing. `raw` is the provider's response as it came, where a line is made from one; nothing reads it. A line of
+another type is passed over, so that later versions can tell more.
 """
 
 from __future__ import annotations
@@ -58,12 +59,15 @@ class Writer:
     """Writes a transcript, line by line, each at once and without keys.
 
     sink: where to, opened for bytes; the caller closes it. agent: its name. folder: the workspace, if it works in one.
+    calls: false for an agent that does not tell what it does.
     """
 
-    def __init__(self, sink: IO[bytes], redactor: Redactor, agent: str, *, folder: str = "") -> None:
+    def __init__(self, sink: IO[bytes], redactor: Redactor, agent: str, *, folder: str = "",
+                 calls: bool = True) -> None:
         self._sink = sink
         self._redactor = redactor
-        self._line({"type": "evalkit", "version": VERSION, "agent": agent, **({"folder": folder} if folder else {})})
+        self._line({"type": "evalkit", "version": VERSION, "agent": agent, **({"folder": folder} if folder else {}),
+                    **({} if calls else {"calls": False})})
 
     def write(self, event: Event, *, raw: object = None) -> None:
         """Write an event; its `line` is not written. raw: the provider's response, as JSON data."""
@@ -124,6 +128,8 @@ class OwnFormat:
                                    "is known", hint="was it written by a newer evalkit?")
             if isinstance(folder := event.get("folder"), str) and folder:
                 out.append(Folder(folder, line))
+            if event.get("calls") is False:
+                out.append(Gap(line, "this agent does not tell what it does, only what it says"))
         elif isinstance(kind, str) and kind in _CLASSES:
             try:
                 found = self._event(kind, line, event)
