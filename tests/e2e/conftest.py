@@ -6,16 +6,18 @@ work folders are the test's own: the cases are copied into a project of their ow
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import define, field
 
-from tests.feature.project import PYPROJECT, Done
+from tests.feature.project import KEY, PYPROJECT, Done, MiniProject
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 NO_NETWORK = ("Temporary failure in name resolution", "Network is unreachable", "EAI_AGAIN", "ENOTFOUND", "ENETUNREACH")
@@ -51,3 +53,22 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> RealProject:
     (root / "dodo.py").write_text('"""A copy of the native suite."""\n')
     shutil.copytree(REPOSITORY / "cases", root / "cases")
     return RealProject(root)
+
+
+@pytest.fixture
+def small(tmp_path: Path, real: RealProject) -> MiniProject:
+    """The small project with the real Claude Code: seconds instead of a minute."""
+    project = MiniProject.make(tmp_path)
+    if "EVALKIT_CACHE" not in real.env:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+        project.env["EVALKIT_CACHE"] = os.environ.get("EVALKIT_CACHE") or str(home / "evalkit")
+    project.env["AI_GATEWAY_API_KEY"] = KEY
+    return project
+
+
+def workspace_of(request: dict[str, Any]) -> str:
+    """The agent's working directory, from what Claude Code tells the model of it."""
+    text = json.dumps(request)
+    marker = "working directory: "
+    at = text.lower().index(marker) + len(marker)
+    return text[at:].split("\\n", 1)[0].strip()

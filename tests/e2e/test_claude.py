@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evalkit.gateway import Fault, Hang, Reply, ScriptedGateway, Step, Text, ToolCall
-from tests.e2e.conftest import REPOSITORY, RealProject
+from tests.e2e.conftest import REPOSITORY, RealProject, workspace_of
 from tests.feature.project import KEY, MiniProject, files_with
 
 pytestmark = pytest.mark.slow
@@ -22,14 +22,6 @@ def scores(request: dict[str, Any]) -> Reply:
     count = request["tools"][0]["input_schema"]["properties"]["scores"]["maxItems"]
     return Reply((ToolCall(request["tools"][0]["name"], {"scores": [
         {"criterion": number, "score": 9, "reason": "As asked."} for number in range(1, count + 1)]}),))
-
-
-def workspace_of(request: dict[str, Any]) -> str:
-    """The agent's working directory, from what Claude Code tells the model of it."""
-    text = json.dumps(request)
-    marker = "working directory: "
-    at = text.lower().index(marker) + len(marker)
-    return text[at:].split("\\n", 1)[0].strip()
 
 
 class Script:
@@ -104,19 +96,6 @@ def test_claude_code_writes_the_answer_and_the_case_passes(real: RealProject) ->
     assert {"grade no-dialog", "result", "report"} == set(again.ran)
 
 
-@pytest.fixture
-def small(tmp_path: Path, real: RealProject) -> MiniProject:
-    """The small project with the real Claude Code: seconds instead of a minute."""
-    project = MiniProject.make(tmp_path)
-    if "EVALKIT_CACHE" not in real.env:
-        import os
-
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
-        project.env["EVALKIT_CACHE"] = os.environ.get("EVALKIT_CACHE") or str(home / "evalkit")
-    project.env["AI_GATEWAY_API_KEY"] = KEY
-    return project
-
-
 def test_edits_of_grading_cost_no_request_of_the_agent(small: MiniProject) -> None:
     """After a real run an edited check asks nobody, an edited rubric the judge alone; an edited prompt asks the agent
     again, and going back to each earlier version asks nobody.
@@ -171,7 +150,7 @@ def test_the_time_limit_ends_a_run_with_all_its_processes(small: MiniProject) ->
     """Timeout is a fail of the agent's, graded, with its transcript kept."""
     small.edit("cases/mini/suite.eval", "time 30s", "time 6s")
     small.edit("cases/mini/suite.eval", '"Bash(ls *)"', '"Bash(ls *)", "Bash(sh *)"')
-    small.write("cases/mini/skeleton/linger.sh", "touch started; sleep 61.25\n")
+    small.write("cases/mini/skeleton/linger.sh", "touch started; setsid sleep 61.25 & sleep 61.25\n")
 
     def linger(request: dict[str, Any]) -> Reply:
         return Reply((ToolCall("Bash", {"command": "sh linger.sh"}),))
@@ -182,7 +161,11 @@ def test_the_time_limit_ends_a_run_with_all_its_processes(small: MiniProject) ->
     assert "timeout: ended after its 6 s" in done.out
     lingering = [entry for entry in Path("/proc").glob("[0-9]*/cmdline") if _holds(entry, b"61.25")]
     assert [] == lingering
-    assert list(small.path("results").rglob("transcript.jsonl"))
+    kept = json.loads(next(small.path("results").rglob("result.json")).read_text())
+    assert "timeout" == kept["ending"]["status"]
+    transcript = next(small.path("results").rglob("transcript.jsonl")).read_text()
+    assert "sh linger.sh" in transcript
+    assert '"type":"result"' not in transcript
 
 
 @pytest.mark.parametrize(("limit", "told"), [
@@ -253,18 +236,3 @@ def test_a_provider_that_gives_up_is_no_fail_of_the_agent(small: MiniProject) ->
     with ScriptedGateway([write, Reply((Text("Done."),))]) as gateway:
         done = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
     assert 0 == done.status, done.err + done.out
-
-
-def test_nothing_of_the_person_reaches_the_agent(small: MiniProject, tmp_path: Path) -> None:
-    """A user's CLAUDE.md, the project's own CLAUDE.md and variables stay out of what is sent."""
-    home = tmp_path / "home"
-    (home / ".claude").mkdir(parents=True)
-    (home / ".claude/CLAUDE.md").write_text("MARKER-OF-THE-USER")
-    small.write("CLAUDE.md", "MARKER-OF-THE-PROJECT")
-    small.env |= {"HOME": str(home), "ANTHROPIC_MODEL": "someone/elses", "CLAUDE_CODE_MARKER": "MARKER-OF-THE-ENV"}
-    with ScriptedGateway([Reply((ToolCall("Bash", {"command": "ls -a"}),)), Reply((Text("Done."),))]) as gateway:
-        done = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
-        sent = json.dumps(gateway.main_requests)
-    assert 1 == done.status, done.err + done.out
-    assert "MARKER-OF" not in sent
-    assert {"anthropic/claude-sonnet-5"} == {request["model"] for request in gateway.main_requests}

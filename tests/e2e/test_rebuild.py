@@ -12,7 +12,7 @@ import pytest
 from evalkit.execute.rebuild import rebuild
 from evalkit.execute.rebuilt import base_tree
 from evalkit.gateway import Reply, ScriptedGateway, Text, ToolCall
-from tests.e2e.test_claude import workspace_of
+from tests.e2e.conftest import workspace_of
 from tests.feature.project import KEY, MiniProject
 
 pytestmark = pytest.mark.slow
