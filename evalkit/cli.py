@@ -32,6 +32,7 @@ COMMANDS = {
     "new": ("new", "start a case, from a commented file"),
     "list": ("list", "the cases of a project, or a suite's catalogue in Markdown"),
     "import": ("import_", "convert cases of another system"),
+    "transcript": ("transcript", "what an agent did: its transcript as a conversation"),
     "store": ("store", "the store of outcomes: list, clear, verify, export, import"),
     "gateway": ("gateway", "a model on loopback: play a script or a cassette, record one"),
 }
