@@ -20,6 +20,9 @@ def announcement(plan: Plan, trials: Sequence[TrialTasks]) -> str:
             and not session.store.has("agent", one.key)]
     if not paid:
         return ""
+    if played := plan.asking.played:
+        runs = "1 agent run is" if len(paid) == 1 else f"{len(paid)} agent runs are"
+        return f"{runs} played from {played}: no model is called, and nothing is paid\n"
     earlier = Earlier.of(session.places.results)
     lines = []
     for (subject, version), count in Counter((trial.subject, trial.traits.version) for trial in paid).items():

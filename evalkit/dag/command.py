@@ -144,7 +144,10 @@ class Run(DoitRun):  # type: ignore[misc]
             reporter = run_tasks(plan.session, self.task_list, list(self.sel_tasks), self.dep_manager, progress,
                                  pools_of(plan.choices), at_end=settle, tell_all=plan.choices.why, **options)
         finally:
+            told = plan.close()
             progress.close()
+            for line in told:
+                print(line, file=sys.stderr)
         return _tell(look, _each_once(rows.get(name, ()) for name in asked), errors, reporter)
 
 
@@ -204,11 +207,15 @@ def _regrade(look: Invocation, run: str) -> int:
 
     begin()
     try:
+        plan.asking.check()
         found = regrade(plan.project, plan.session, plan.graph.judge, run, cases=choices.case, checks=choices.check,
                         jobs=choices.jobs, asking=choices.agents, done=done)
     except EvalkitError as error:
         show_error(plan.session.redactor.error(error))
         return int(error.exit_status)
+    finally:
+        for line in plan.close():
+            print(line, file=sys.stderr)
     _print(lambda: print_changes(found.changes, sys.stdout))
     return int(found.status)
 

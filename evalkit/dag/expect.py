@@ -78,7 +78,8 @@ class Earlier:
         for path in sorted(results.glob("*/summary.json")):
             with suppress(OSError, ValueError, KeyError, TypeError):
                 found = orjson.loads(path.read_bytes())["trials"]
-                lines += [_line(path.parent.name, data) for data in found if data["ended"] and not data["dry"]]
+                lines += [_line(path.parent.name, data) for data in found
+                          if data["ended"] and not (data["dry"] or data.get("played"))]
         return cls(lines)
 
     def cost(self, trial: Trial) -> Figure | None:

@@ -12,6 +12,7 @@ from attrs import evolve
 
 from evalkit.analysis.model import Case, Judge, ModelChoice
 from evalkit.analysis.project import Project, load_project
+from evalkit.dag.asking import Asking
 from evalkit.dag.logs import log_file
 from evalkit.dag.progress import Progress
 from evalkit.dag.samples import Samples
@@ -22,7 +23,7 @@ from evalkit.errors import UserError
 from evalkit.execute.agents import Agents
 from evalkit.execute.budget import Budget
 from evalkit.execute.models.prices import Prices, read_prices
-from evalkit.execute.models.provider import Endpoints, keys_for, missing_key
+from evalkit.execute.models.provider import keys_for, missing_key
 from evalkit.execute.places import Places
 from evalkit.execute.session import Session
 from evalkit.execute.stages import RETRIES
@@ -45,23 +46,31 @@ class Plan:
         self.choices = choices or read_choices(command_line, environ, root)
         self._spoken: Choices = read_choices(command_line, environ, None)
         self.project = project or load_project(root, self.choices.cases)
-        self.endpoints = Endpoints(environ, self.choices.gateway)
+        prices = Prices(read_prices(project_table(root, "prices")))
+        self.asking = Asking(self.choices.gateway, root, environ, prices)
+        self.endpoints = self.asking.endpoints
         places = Places.of(root, environ, self.choices.store)
         if places.work.resolve().is_relative_to(root.resolve()):
             raise UserError(f"the work folder {places.work} is inside the project",
                             hint="agents work there, and would find the answers: EVALKIT_WORK=/some/other/folder")
-        budget = Budget(self.choices.budget, changed=lambda: progress.spent(budget.spent, budget.limit))
-        self.session = Session(places, environ, progress.say, progress.tick, budget=budget,
-                               prices=Prices(read_prices(project_table(root, "prices"))),
+        budget = Budget(self.choices.budget, changed=lambda: progress.spent(budget.spent, budget.limit),
+                        free=bool(self.asking.played))
+        self.session = Session(places, environ, progress.say, progress.tick, budget=budget, prices=prices,
+                               models=self.asking.models,
                                keep_workspaces=self.choices.keep_workspaces, cases=self.choices.cases)
         progress.clean = self.session.redactor.text
         progress.logs = partial(log_file, places.results)
         self.agents = Agents(self.endpoints, self.choices.claude, root)
         self.judge = JudgeChoice(self._judge_models, self._judge_state, self.choices.judge == "on",
-                                 self.endpoints.find, Semaphore(self.choices.agents))
+                                 self.endpoints.find, Semaphore(self.choices.agents), self.asking.given)
         samples = Samples(places.state, self.session.store, fresh=self.choices.fresh)
         self.graph = Graph(self.session, self.agents, self.judge, samples,
                            retries=evolve(RETRIES, retries=self.choices.retries))
+
+    def close(self) -> list[str]:
+        """End what was started for the run; lines for the person on what was played or recorded."""
+        self.asking.close()
+        return self.asking.said
 
     # ---- choices -> subjects and trials ----
     @property
@@ -147,8 +156,11 @@ class Plan:
         unit = self._configured(unit)
         for subject in self.subjects(unit):
             traits = self.agents.of(subject).traits
+            played = self.asking.given if traits.sampled else ()
+            if played:
+                subject = evolve(subject, played=self.asking.played)
             count = (self.choices.trials or unit.trials or 1) if traits.sampled and not self.choices.dry else 1
-            given = self.agents.given(subject, unit)
+            given = (*self.agents.given(subject, unit), *played)
             trials += [Trial(unit, subject, traits, number, self.run, dry=self.choices.dry, given=given)
                        for number in range(1, count + 1)]
             self.agents.check(trials[-1])
@@ -187,6 +199,8 @@ class Plan:
         (or, where no unit of its case is named, chosen). asked: None where nothing is to run. whole: these are all that
         is selected, so a track that none of them has is a mistake.
         """
+        if asked is not None:
+            self.asking.check()
         built = []
         wanted = None if meant is None else set(meant)
         cases = {name: self.project.units[name] for name in self.project.units if wanted is None or name in wanted}

@@ -243,7 +243,8 @@ class _Regrading:
                                   recording.input)
         else:
             models = self.judge.models(case, check)
-            inputs = judge_inputs(case, check, files, models, JUDGE_VERSION, "on")
+            given = {what: self.contents(path) for what, path in self.judge.given}
+            inputs = judge_inputs(case, check, files, models, JUDGE_VERSION, "on", given)
             judging = self._judging(trial, models)
             if judging != "on" and not self._judged(inputs, trial, check, models):
                 inputs = judge_inputs(case, check, files, models, JUDGE_VERSION, judging)

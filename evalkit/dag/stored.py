@@ -31,7 +31,7 @@ from evalkit.execute.tree import Manifest
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.stored_tree import ArchivedTree, RebuiltTree
 from evalkit.plan.keys import Contents, template_inputs, workspace_inputs
-from evalkit.plan.trials import Subject
+from evalkit.plan.trials import PLAYED, Subject
 from evalkit.records import Misfit, of_schema, structure
 from evalkit.report.regraded import REGRADED, TreeSource
 
@@ -71,7 +71,7 @@ class StoredTrial:
             agent, model = self.result.get("agent"), self.result.get("model")
             if not isinstance(agent, str) or not isinstance(model, str | None):
                 raise HarnessError(f"{self.folder / 'result.json'} is damaged: it does not tell the agent")
-            self.subject = Subject(agent, model)
+            self.subject = Subject(agent, model, str(self.result.get("played") or ""))
 
     @property
     def lane(self) -> str:
@@ -106,9 +106,11 @@ def _below(folder: Path, parts: list[str], wanted: Callable[[str], bool]) -> Ite
     trials = sorted(int(match[1]) for name in names if (match := _TRIAL.fullmatch(name)))
     if trials and len(parts) > 1:
         if wanted(parts[-1]):
-            agent, *model = [unquote(part) for part in parts[:-1]]
+            played = "a script" if parts[-2].endswith(PLAYED) else ""
+            agent, *model = [unquote(part.removesuffix(PLAYED)) for part in parts[:-1]]
+            subject = Subject(agent, model[0] if model else None, played)
             for number in trials:
-                yield StoredTrial(folder / f"trial-{number}", parts[-1], Subject(agent, *model[:1]), number)
+                yield StoredTrial(folder / f"trial-{number}", parts[-1], subject, number)
     elif len(parts) < _DEEPEST:
         for name in names:
             yield from _below(folder / name, [*parts, name], wanted)

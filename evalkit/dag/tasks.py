@@ -53,7 +53,8 @@ class JudgeChoice:
 
     models: those of a judge. state: "on", or the reason that results show, of a judge with these models. asked: a
     person said judge=on, so answers that nobody wrote just now are judged too. endpoint: where a model is reached; None
-    without a key for it. places: how many models may be waited for at once.
+    without a key for it. places: how many models may be waited for at once. given: files that answers hang on, as in
+    `Trial.given`.
     """
 
     models: Callable[[Case, Judge], tuple[str, ...]]
@@ -61,6 +62,7 @@ class JudgeChoice:
     asked: bool
     endpoint: Callable[[str], Endpoint | None]
     places: Semaphore
+    given: tuple[tuple[str, str], ...] = ()
 
     def check(self, case: Case) -> None:
         """Raise UserError where somebody asks for judges, and no key is set for one of their models."""

@@ -188,7 +188,8 @@ class TrialTasks:
 
         def now() -> Inputs:
             if not inputs:
-                inputs.update(judge_inputs(self.case, judge, self._record.tree.files, models, VERSION, state))
+                inputs.update(judge_inputs(self.case, judge, self._record.tree.files, models, VERSION, state,
+                                           {what: self.contents(path) for what, path in choice.given}))
             return inputs
 
         def work() -> dict[str, Any]:

@@ -19,7 +19,6 @@ from attrs import evolve
 from evalkit.execute.agents import Agent, Job
 from evalkit.execute.budget import dollars
 from evalkit.execute.folders import remove_tree
-from evalkit.execute.leases import TOKEN, ended, ended_by_failure
 from evalkit.execute.outcome import AgentError, Ending
 from evalkit.execute.session import Session
 
@@ -50,6 +49,8 @@ def run_paid(session: Session, agent: Agent, job: Job, failed: Path | None, numb
 
 def _run(session: Session, agent: Agent, job: Job) -> Ending:
     """Run an agent through the gateway, where there is one. What the gateway saw is part of how it ended."""
+    from evalkit.execute.leases import TOKEN, ended, ended_by_failure
+
     trial, models = job.trial, session.models
     endpoints = models.endpoints(trial.subject.model, agent.traits.protocol)
     gateway = models.gateway() if endpoints else None

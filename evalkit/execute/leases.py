@@ -7,21 +7,19 @@ program tells of them in its own words, or not at all.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol as Interface
+from typing import Protocol
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve, field, frozen
 
 from evalkit.analysis.model import Limits
 from evalkit.errors import HarnessError
 from evalkit.execute.budget import dollars
-from evalkit.execute.models.chat import Protocol
-from evalkit.execute.models.provider import Endpoint, Endpoints
+from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import AgentError, Ending, Usage
 
-__all__ = ["GIVE_UP_AFTER", "TOKEN", "Gateway", "Lease", "Models", "Traffic", "ended", "ended_by_failure"]
+__all__ = ["GIVE_UP_AFTER", "TOKEN", "Gateway", "Lease", "Traffic", "ended", "ended_by_failure"]
 
 TOKEN = "EVALKIT_TOKEN"
 """What a lease's token is called where it is taken out of a text: it differs from run to run."""
@@ -63,7 +61,7 @@ class Traffic:
         return tuple(notes)
 
 
-class Lease(Interface):
+class Lease(Protocol):
     """The right to ask through the gateway, until it is closed. token: what its holder shows."""
 
     @property
@@ -84,7 +82,7 @@ class Lease(Interface):
         ...
 
 
-class Gateway(Interface):
+class Gateway(Protocol):
     """Through whom models are asked."""
 
     def lease(self, label: str, endpoints: Sequence[Endpoint], *, model: str, limits: Limits | None = None,
@@ -96,55 +94,6 @@ class Gateway(Interface):
         model has none. limits: of cost and tokens. spent: told the dollars of all replies so far, as they come.
         """
         ...
-
-
-@define
-class Models:
-    """How the models of one run are asked.
-
-    keys: the endpoints that its keys open; None: there are none. open: starts the gateway, when it is first needed;
-    None: models are asked directly, with the person's key. played: what plays their part, as the person named it.
-    """
-
-    keys: Endpoints | None = None
-    open: Callable[[], Gateway] | None = field(default=None, repr=False)
-    played: str = ""
-    _opened: Gateway | None = field(default=None, init=False, repr=False)
-    _lock: threading.Lock = field(factory=threading.Lock, init=False, repr=False, eq=False)
-
-    def endpoints(self, model: str | None, protocol: Protocol | None) -> list[Endpoint]:
-        """The endpoints of a model, at most one a protocol, the one that serves it best first. protocol: the only one
-        that is spoken.
-        """
-        if self.keys is None:
-            return []
-        wanted: list[Protocol | None] = [protocol] if protocol else [None, "anthropic", "openai", "gemini"]
-        found: dict[Protocol, Endpoint] = {}
-        for only in wanted:
-            if (endpoint := self.keys.find(model, only=only)) is not None:
-                found.setdefault(endpoint.protocol, endpoint)
-        return list(found.values())
-
-    def gateway(self) -> Gateway | None:
-        """The gateway, started with the first call; None where models are asked directly. Any thread may call it."""
-        with self._lock:
-            if self._opened is None and self.open is not None:
-                self._opened = self.open()
-            return self._opened
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What results say of how models were asked."""
-        return (f"no model was called: played from {self.played}",) if self.played else (
-            () if self.open or not self.keys else ("gateway=direct: the agent held the key of its provider",))
-
-    def marked(self, ending: Ending) -> Ending:
-        """An ending that says what played the model's part, if anything did, and that its cost is none."""
-        if not self.played:
-            return ending
-        usage = ending.usage
-        source = f"nothing was paid: {usage.cost_source or 'no price'}, for what was played"
-        return evolve(ending, usage=evolve(usage, cost_source=source), notes=(*self.notes, *ending.notes))
 
 
 # ---- what an agent's ending comes to ----

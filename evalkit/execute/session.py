@@ -11,9 +11,9 @@ from attrs import define, field
 
 from evalkit.analysis.model import Toolchain
 from evalkit.errors import HarnessError
+from evalkit.execute.asking import Models
 from evalkit.execute.budget import Budget
 from evalkit.execute.contents import FolderContents
-from evalkit.execute.leases import Models
 from evalkit.execute.models.prices import Prices
 from evalkit.execute.places import Places
 from evalkit.execute.secrets import Redactor

@@ -148,7 +148,7 @@ class Exchange:
         """Ask once. None: what came went on to the client, or it is gone."""
         import httpx
 
-        endpoint, url = self.endpoint, self.endpoint.url
+        endpoint, url = self.endpoint, self.endpoint.shown
         sent = True
         try:
             with self.client.stream(
@@ -188,13 +188,13 @@ class Exchange:
             data = None
         trouble = language(endpoint.protocol).trouble(status, data)
         words = trouble.words or clean[:200].decode("utf-8", "replace").strip() or "nothing"
-        said = f"{endpoint.url} answered {status}: {words}"
+        said = f"{endpoint.shown} answered {status}: {words}"
         match trouble.kind:
             case "key":
-                error = AgentError(f"{endpoint.url} refused the key in {endpoint.variable} (status {status})",
+                error = AgentError(f"{endpoint.shown} refused the key in {endpoint.variable} (status {status})",
                                    hint=f"set {endpoint.variable} to a valid key")
             case "model":
-                error = AgentError(f"{endpoint.url} has no model `{self._asked}`: {words}",
+                error = AgentError(f"{endpoint.shown} has no model `{self._asked}`: {words}",
                                    hint="choose another one: model=SLUG")
             case "account":
                 error = AgentError(said, hint=f"the account of {endpoint.variable} has no credit or no quota left")
@@ -251,7 +251,7 @@ class Exchange:
         self.out.finish()
 
     def _broke_off(self, why: str) -> None:
-        said = f"{self.endpoint.url} broke off its reply: {self._clean(why)}"
+        said = f"{self.endpoint.shown} broke off its reply: {self._clean(why)}"
         self.ledger.lose(AgentError(said, transient=True, hint="run again: nothing was kept"))
 
     @property

@@ -73,13 +73,14 @@ class LiveGateway:
     """Serves between `start` and `stop`, on a free port of 127.0.0.1 or on a Unix socket; also a context manager.
 
     prices: what models cost. policy: how a provider that failed is asked again. on_error: is told of bugs of ours.
+    instead: the address on loopback of what stands in every provider's place: a player, or a recorder.
     """
 
-    def __init__(self, prices: Prices, *, port: int = 0, socket_path: Path | None = None,
+    def __init__(self, prices: Prices, *, port: int = 0, socket_path: Path | None = None, instead: str = "",
                  policy: RetryPolicy = POLICY, on_error: Callable[[BaseException], None] = lambda _: None) -> None:
         import httpx
 
-        self.prices, self.policy = prices, policy
+        self.prices, self.policy, self._instead = prices, policy, instead
         self._leases: dict[str, LiveLease] = {}
         self._exchanges: set[Exchange] = set()
         self._lock = threading.Lock()
@@ -87,6 +88,7 @@ class LiveGateway:
         self._watching = threading.Thread(target=self._watch, name="gateway watch", daemon=True)
         self._client: httpx.Client = httpx.Client(
             timeout=httpx.Timeout(_SILENT, connect=_CONNECT, pool=None), follow_redirects=False, trust_env=True,
+            mounts={"all://127.0.0.1": None},  # what is on this machine needs no proxy
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=0))
 
     @property
@@ -126,12 +128,18 @@ class LiveGateway:
              token: str = "") -> LiveLease:
         """A lease that lasts until it is closed. token: a known one instead of a random one."""
         found = LiveLease(label, token or _TOKEN + secrets.token_urlsafe(32),
-                          {each.protocol: each for each in endpoints},
+                          {each.protocol: self._reached(each) for each in endpoints},
                           Ledger(self.prices, model, limits, spent, lambda text: say(f"{label}: {text}")),
                           self.url, self._close)
         with self._lock:
             self._leases[found.token] = found
         return found
+
+    def _reached(self, upstream: Endpoint) -> Endpoint:
+        if not self._instead:
+            return upstream
+        url = self._instead + ("/v1" if upstream.protocol == "openai" else "")
+        return evolve(upstream, url=url, upstream=upstream.shown)
 
     def _close(self, token: str) -> None:
         with self._lock:

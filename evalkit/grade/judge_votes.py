@@ -179,9 +179,16 @@ class Answers:
 
     def _answer(self, endpoint: Endpoint, chat: Chat, say: Callable[[str], None]) -> Answer:
         """The model's answer. One that was lost on the way may have been paid for: nobody knows its cost."""
-        lost = 0
+        lost, label, models = 0, f"judge {self.judge.id}", self.session.models
         try:
-            answer = complete(endpoint, chat, say=lambda text: say(f"judge {self.judge.id}: {text}"))
+            with models.asking(label, endpoint, chat.model, say) as lease:
+                answer = complete(lease.endpoint(endpoint) if lease else endpoint, chat,
+                                  say=lambda text: say(f"{label}: {text}"))
+                if lease is not None:
+                    traffic = lease.close()
+                    answer = evolve(answer, retries=answer.retries + traffic.retries,
+                                    lost=answer.lost + traffic.broken)
+            answer = evolve(answer, notes=(*answer.notes, *models.notes))
             lost = answer.lost
         except ProviderError as error:
             lost = error.lost

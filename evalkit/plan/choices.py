@@ -14,14 +14,16 @@ from typing import Any, NamedTuple
 from evalkit.errors import UserError
 from evalkit.plugins import AGENTS, SPOKEN_AGENTS, find_plugin, plugin_names
 
-__all__ = ["CHOICES", "Choice", "Choices", "models_of", "project_table", "read_choices", "secret_names",
-           "split_words"]
+__all__ = ["CHOICES", "DIRECT", "RECORD", "Choice", "Choices", "models_of", "project_table", "read_choices",
+           "secret_names", "split_words"]
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TABLES = ("prices", "secrets")
 """What is below [tool.evalkit] and is no choice."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESERVED_RUNS = ("dry", "prove")
+DIRECT, RECORD = "direct", "record:"
+"""How `gateway=` says that there is to be none, and that what passes is to be kept."""
 
 
 def _flag(text: str) -> bool:
@@ -117,6 +119,21 @@ def _url(text: str) -> str:
     return text.rstrip("/")
 
 
+def _gateway(text: str) -> str:
+    wanted = ("an address such as http://127.0.0.1:8080, the path of a script or a cassette (x.yaml), record:PATH or "
+              "direct")
+    place, at, address = text.removeprefix(RECORD).partition("@http")
+    if text == DIRECT:
+        return text
+    if text.startswith(("http://", "https://")):
+        return _url(text)
+    if text.startswith(RECORD) and place.strip():
+        return f"{RECORD}{_place(place)}" + (f"@{_url('http' + address)}" if at else "")
+    if text.startswith(RECORD) or "://" in text or not re.search(r"[./~]", text):
+        raise ValueError(wanted)
+    return _place(text)
+
+
 class Choices(NamedTuple):
     """What a person chose for a run. None: not chosen, the case decides. `CHOICES` tells what each is for."""
 
@@ -172,7 +189,8 @@ _TOLD: dict[str, tuple[Callable[[str], object], str]] = {
         "denied stays denied"),
     "keep_workspaces": (_flag, "1: leave the agent's workspaces on disk and say where"),
     "claude": (str, "the path of another Claude Code than the pinned one"),
-    "gateway": (_url, "the address of the model API, instead of the provider's own"),
+    "gateway": (_gateway, "how models are asked: the address of another provider; the path of a script or cassette "
+        "that plays them; record:PATH keeps what passes; direct: without evalkit's own gateway"),
     "cases": (str, "the folder of the case files"),
     "store": (_place, "the folder of the store, shared with other checkouts (default: .evalkit/store)"),
     "case": (_list, "regrade: only cases whose names begin so (a comma list)"),

@@ -192,8 +192,9 @@ def grade_inputs(case: Case, check: Check, tree: Mapping[str, str], grader: str,
 
 
 def judge_inputs(case: Case, judge: Judge, tree: Mapping[str, str], models: Sequence[str], grader: str,
-                 state: str) -> Inputs:
-    """Inputs of a judge. models: all that judge. `state`: "on", or why it does not judge.
+                 state: str, given: Mapping[str, str] | None = None) -> Inputs:
+    """Inputs of a judge. models: all that judge. `state`: "on", or why it does not judge. given: what its answers hang
+    on beside what it is asked: what plays the models' part.
 
     The threshold is the result's: it costs no call.
     """
@@ -206,6 +207,7 @@ def judge_inputs(case: Case, judge: Judge, tree: Mapping[str, str], models: Sequ
         "judged files": digest({path: tree[path] for path in matching(tree, judge.files)}),
         "judge model": ", ".join(models),
         "judging": state,
+        **(given or {}),
         **({} if judge.votes == 1 else {"votes": str(judge.votes)}),
         **_given({"temperature": judge.temperature, "bytes shown": judge.most_bytes}),
     }

@@ -10,8 +10,10 @@ from attrs import frozen
 from evalkit.analysis.model import Case
 from evalkit.digest import digest
 
-__all__ = ["AgentTraits", "Subject", "Trial"]
+__all__ = ["PLAYED", "AgentTraits", "Subject", "Trial"]
 
+PLAYED = "+played"
+"""What the path of a subject ends in whose model was played: percent-encoding leaves no `+`."""
 _LONGEST = 120
 """Characters of an agent's name as the name of a folder."""
 
@@ -40,10 +42,11 @@ class AgentTraits:
 
 @frozen
 class Subject:
-    """What is being measured: an agent with a model."""
+    """What is being measured: an agent with a model. played: the file that plays the model's part, "" for a model."""
 
     agent: str
     model: str | None = None
+    played: str = ""
 
     @property
     def path(self) -> str:
@@ -53,11 +56,13 @@ class Subject:
         agent = quote(self.agent, safe="")
         if len(agent) > _LONGEST:
             agent = f"{agent[:_LONGEST - 13]}~{digest(self.agent)[:12]}"
-        return agent if self.model is None else f"{agent}/{quote(self.model, safe='')}"
+        path = agent if self.model is None else f"{agent}/{quote(self.model, safe='')}"
+        return path + (PLAYED if self.played else "")
 
     @property
     def shown(self) -> str:
-        return self.agent if self.model is None else f"{self.agent} {self.model}"
+        name = self.agent if self.model is None else f"{self.agent} {self.model}"
+        return name + (f" played from {self.played}" if self.played else "")
 
     @property
     def wrong(self) -> str | None:

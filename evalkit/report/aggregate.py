@@ -29,7 +29,8 @@ class Aggregate:
     capped, timeouts: agents' runs that a limit ended. seconds: the agent's own time.
     cost, failed_cost, judge_cost: US dollars, for the agent's runs, for attempts that a provider failed, and for
     judging at the time when it was done. tokens: the agent's, by kind. retries: of the agent and of judges' calls.
-    unknown: of how many trials turns, tokens or a cost are not known.
+    unknown: of how many trials turns, tokens or a cost are not known. played: the file that played the model's part:
+    then nothing was paid; "" where a model was asked.
     """
 
     run: str
@@ -57,6 +58,7 @@ class Aggregate:
     seconds: float
     retries: int
     unknown: dict[str, int]
+    played: str = ""
 
 
 def aggregate(run: str, lines: Sequence[TrialSummary]) -> Aggregate:
@@ -85,7 +87,7 @@ def aggregate(run: str, lines: Sequence[TrialSummary]) -> Aggregate:
         unknown={"turns": sum(line.turns is None for line in called), "tokens": sum(not line.tokens for line in called),
                  "cost": sum(line.cost is None for line in called),
                  "failed_cost": sum(line.failed_cost is None for line in lines),
-                 "judge_cost": sum(line.judge_cost is None for line in lines)})
+                 "judge_cost": sum(line.judge_cost is None for line in lines)}, played=first.played)
 
 
 def _by_check(lines: Iterable[TrialSummary]) -> dict[str, dict[Status, int]]:

@@ -43,7 +43,8 @@ class TrialResult:
     """result.json. status: what the trial came to; reason: why, in a line.
 
     failed: what attempts of the agent consumed that a provider failed before the one that counts. must_fail: of a known
-    wrong answer, the checks that have to fail.
+    wrong answer, the checks that have to fail. played: the file that played the model's part, "" where
+    a model was asked.
     """
 
     case: str
@@ -72,6 +73,7 @@ class TrialResult:
     evalkit: str
     failed: tuple[Usage, ...] = ()
     must_fail: tuple[str, ...] = ()
+    played: str = ""
 
     @property
     def attempts(self) -> int:
@@ -102,7 +104,7 @@ def build_result(trial: Trial, record: AgentRecord, grades: Sequence[Grade], eva
         status=status, reason=reason, ending=record.ending, seconds=record.seconds,
         prewarm_seconds=record.prewarm_seconds, checks=checks, agent_key=record.key, tree_digest=record.tree_digest,
         left_out=record.tree.left_out, versions=record.versions, finished_at=record.finished_at, evalkit=evalkit,
-        failed=record.failed, must_fail=tuple(must_fail),
+        failed=record.failed, must_fail=tuple(must_fail), played=trial.subject.played,
     )
 
 

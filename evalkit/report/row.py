@@ -49,6 +49,7 @@ class Row(NamedTuple):
     ended, detail: how the agent's run ended; "" where the trial has no result, and `reason` says why.
     tokens: of all kinds together. turns, tokens, cost (US dollars): None where nobody knows. seconds: the agent's own.
     retries: calls and runs of the agent and the judges that were made again because a provider failed.
+    played: the file that played the model's part, "" where a model was asked.
     """
 
     unit: str
@@ -73,11 +74,13 @@ class Row(NamedTuple):
     cost: float | None = None
     seconds: float = 0.0
     retries: int = 0
+    played: str = ""
 
     @property
     def subject(self) -> str:
         """Who was measured, as it is shown."""
-        return self.agent if self.model is None else f"{self.agent} {self.model}"
+        name = self.agent if self.model is None else f"{self.agent} {self.model}"
+        return name + (f" played from {self.played}" if self.played else "")
 
     @property
     def scores(self) -> list[float]:
@@ -148,7 +151,8 @@ def row_of(result: TrialResult, place: str) -> Row:
         detail=_line(ending.detail), checks=tuple([_check(check) for check in result.checks]),
         notes=tuple([_line(note) for note in notes[:EVIDENCE_LINES]]),
         turns=usage.turns, tokens=sum(tokens) if tokens else None, cost=usage.cost, seconds=result.seconds,
-        retries=len(result.failed) + sum(judging.retries for judging in judgings))
+        retries=len(result.failed) + ending.retries + sum(judging.retries for judging in judgings),
+        played=result.played)
 
 
 def _failed_attempts(result: TrialResult) -> list[str]:
@@ -170,7 +174,7 @@ def failed_row(trial: Trial, reason: str, *, status: Literal["error", "not run"]
     return Row(
         unit=case.unit, case=case.name, suite=case.suite.name, agent=subject.agent, model=subject.model,
         trial=trial.number, lane=trial.lane, place=trial.id, status=status, reason=_line(reason),
-        self_check=subject.self_check, dry=trial.dry, cost=cost, retries=retries)
+        self_check=subject.self_check, dry=trial.dry, cost=cost, retries=retries, played=subject.played)
 
 
 def _check(check: CheckResult) -> CheckRow:

@@ -32,6 +32,7 @@ class TrialSummary:
     turns, tokens (by kind), cost (US dollars), seconds: the agent's own; None, or no such key, where nobody knows.
     failed_cost: of attempts that a provider failed. judge_cost: of judging, at the time when it was done,
     and judge_calls: how many answers of judges it was paid for.
+    played: the file that played the model's part, "" where a model was asked.
     retries: of the agent and of judges' calls. must_fail: the checks that a known wrong answer has to fail.
     """
 
@@ -61,6 +62,7 @@ class TrialSummary:
     retries: int = 0
     must_fail: tuple[str, ...] = ()
     judge_calls: int = 0
+    played: str = ""
 
 
 @frozen
@@ -92,8 +94,9 @@ def line_of(result: Mapping[str, Any], place: str) -> TrialSummary:
         tokens={kind.removesuffix("_tokens"): usage[kind] for kind in _TOKENS
                 if _of(usage, kind, int, type(None)) is not None},
         failed_cost=_cost(failed), judge_cost=_cost([_of(judging, "usage", dict) for judging in judgings]),
-        retries=len(failed) + sum(judging.get("retries", 0) for judging in judgings),
-        must_fail=tuple(result.get("must_fail") or ()), judge_calls=sum(map(_calls, verdicts.values())))
+        retries=len(failed) + (ending.get("retries") or 0) + sum(judging.get("retries", 0) for judging in judgings),
+        must_fail=tuple(result.get("must_fail") or ()), judge_calls=sum(map(_calls, verdicts.values())),
+        played=result.get("played") or "")
 
 
 def line_of_row(row: Row, place: str) -> TrialSummary:
@@ -102,7 +105,8 @@ def line_of_row(row: Row, place: str) -> TrialSummary:
     return TrialSummary(
         place=place, case=row.case, unit=row.unit, suite=row.suite, agent=row.agent, model=row.model, trial=row.trial,
         lane=row.lane, self_check=row.self_check, note=row.note, dry=row.dry, status=row.status, reason=row.reason,
-        checks={}, judge=(), turns=None, cost=None, seconds=0.0, failed_cost=spent, retries=row.retries)
+        checks={}, judge=(), turns=None, cost=None, seconds=0.0, failed_cost=spent, retries=row.retries,
+        played=row.played)
 
 
 def line_text(line: TrialSummary) -> bytes:

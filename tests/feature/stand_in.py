@@ -48,6 +48,7 @@ def ask():
     body = json.dumps({{"model": "m", "max_tokens": 9, "tools": [{{"name": "Write"}}],
                        "messages": [{{"role": "user", "content": prompt}}]}}).encode()
     head = (f"POST /v1/messages HTTP/1.1\\r\\nHost: {{host}}\\r\\nContent-Type: application/json\\r\\n"
+            f"Authorization: Bearer {{os.environ['ANTHROPIC_AUTH_TOKEN']}}\\r\\n"
             f"Content-Length: {{len(body)}}\\r\\nConnection: close\\r\\n\\r\\n")
     with socket.create_connection((host, int(port))) as connection:
         connection.sendall(head.encode() + body)

@@ -28,7 +28,7 @@ from evalkit.execute.secrets import Redactor
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["Answer", "ProviderError", "Speaks", "TimeUp", "complete", "language"]
+__all__ = ["POLICY", "Answer", "ProviderError", "Speaks", "TimeUp", "complete", "language"]
 
 _LATER = "run again later: only what is missing runs"
 CONNECT_LIMIT = 15.0
@@ -108,8 +108,9 @@ def complete(endpoint: Endpoint, chat: Chat, *, policy: RetryPolicy = POLICY, li
 
     What passes by itself is tried again, as the policy has it, unless the answer says that this is of no use
     (`x-should-retry: false`, as evalkit's own gateway says when it has tried again itself); `say` is told of each
-    retry. limit: seconds for all of it, pauses too. again_if_lost: whether to ask again after an answer that may have been paid for. Raises UserError
-    (a refused key, an unknown model, what the protocol lacks), TimeUp, or ProviderError.
+    retry. limit: seconds for all of it, pauses too. again_if_lost: whether to ask again after an answer that may have
+    been paid for. Raises UserError (a refused key, an unknown model, what the protocol lacks), TimeUp, or
+    ProviderError.
     """
     import httpx
 
