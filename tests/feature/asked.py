@@ -26,7 +26,7 @@ class Asked:
         with self._patch.context() as patch:
             for name in [*os.environ]:
                 if name.startswith(("EVALKIT_", "ANTHROPIC_", "CLAUDE_", "AI_GATEWAY_", "VERCEL_", "OPENAI_",
-                      "GEMINI_")):
+                                    "GEMINI_")):
                     patch.delenv(name)
             for name, value in {"EVALKIT_CACHE": str(project.root.parent / "cache"),
                                 "EVALKIT_WORK": str(project.root.parent / "work"), **project.env}.items():

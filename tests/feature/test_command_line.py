@@ -69,7 +69,7 @@ def test_statuses_follow_the_verdicts(project: MiniProject) -> None:
     (["run", "case:greeting", "trials=0"], ["trials is a whole number from 1 to 1000"]),
     (["run", "case:greeting", "agent=wrong:nice"], ["has no wrong answer `nice`", "`rude`"]),
     (["run", "case:greeting", "agent=claude"], [
-        "agent=claude needs the model `anthropic/claude-opus-4.8`, and no key for it is set",
+        "agent=claude needs the model `anthropic/claude-sonnet-5`, and no key for it is set",
         "export AI_GATEWAY_API_KEY=…"]),
     (["run", "case:greeting", "judge=on"], [
         "judge=on needs the model `anthropic/claude-opus-4.8`, and no key for it is set"]),

@@ -5,8 +5,9 @@ alone, with a blank line between them, and nothing where there are none. The use
 suffix. The answer in the reply (fences.py) is written to the case's `answer`; a case without one has its reply in the
 transcript alone. A refusal is an answer of the model's: nothing is written, and the checks judge that.
 
-What passes by itself is asked again by the client, but for an answer that was lost on the way: that may have been paid
-for, so it is a failed attempt of its own, at a cost that nobody knows.
+What passes by itself is asked again, by evalkit's own gateway where that is between, else by the client. An answer
+that was lost on the way is not: it may have been paid for, so it is a failed attempt of its own, at a cost that nobody
+knows.
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ from evalkit.execute.agents.registry import Wanted
 from evalkit.execute.attended import attended
 from evalkit.execute.budget import dollars
 from evalkit.execute.models.chat import Chat, Reply, UserTurn
-from evalkit.execute.models.client import Answer, ProviderError, TimeUp, complete, language
+from evalkit.execute.models.client import POLICY, Answer, ProviderError, TimeUp, complete, language
 from evalkit.execute.models.provider import Endpoint, missing_key
 from evalkit.execute.outcome import AgentError, Ending, Usage
 from evalkit.execute.overlay import lay_over
+from evalkit.execute.retry import RetryPolicy
 from evalkit.execute.transcripts import Ended, Limit, LimitKind, Message, MessageUsage, Writer
 from evalkit.plan.trials import AgentTraits
 
@@ -85,14 +87,15 @@ class OneRequest:
                 writer.write(Message("system", chat.system))
             writer.write(Message("user", _prompt(job.trial.case)))
             try:
-                answer = attended(lambda: complete(endpoint, chat, limit=float(limits.time), again_if_lost=False),
-                                  job.tick)
+                answer = attended(lambda: complete(endpoint, chat, policy=_policy(job), limit=float(limits.time),
+                                                   again_if_lost=False), job.tick)
             except TimeUp as error:
                 return _ended(writer, "timeout", f"ended after its {limits.time} s", Usage(), limit="time",
-                              notes=_retried(error.retries))
+                              notes=_retried(error.retries), retries=error.retries)
             except ProviderError as error:
                 nothing = Usage(turns=0, cost=0.0) if not error.lost else Usage()
-                raise AgentError(error.message, hint=error.hint, transient=error.transient, usage=nothing) from error
+                raise AgentError(error.message, hint=error.hint, transient=error.transient, retry_after=error.wait,
+                                 usage=nothing) from error
             except UserError:
                 raise
             except HarnessError as error:  # all is being stopped: what was asked for may have been paid for
@@ -114,9 +117,14 @@ class OneRequest:
             notes.append("what the answer cost is not known, so its cost limit was not looked at")
         over = _over(case, reply, usage)
         if over is not None:
-            return _ended(writer, "capped", over[1], usage, limit=over[0], notes=notes)
+            return _ended(writer, "capped", over[1], usage, limit=over[0], notes=notes, retries=answer.retries)
         said = "the model refused to answer" if reply.stop == "refusal" else "answered"
-        return _ended(writer, "completed", said, usage, notes=notes)
+        return _ended(writer, "completed", said, usage, notes=notes, retries=answer.retries)
+
+
+def _policy(job: Job) -> RetryPolicy:
+    """Evalkit's own gateway asks again itself."""
+    return POLICY if job.endpoint is None else evolve(POLICY, retries=0)
 
 
 def _prompt(case: Case) -> str:
@@ -188,8 +196,8 @@ def _write_answer(job: Job, reply: str) -> list[str]:
 
 
 def _ended(writer: Writer, status: Literal["completed", "capped", "timeout"], detail: str, usage: Usage, *,
-           limit: LimitKind | None = None, notes: list[str]) -> Ending:
+           limit: LimitKind | None = None, notes: list[str], retries: int = 0) -> Ending:
     if limit is not None:
         writer.write(Limit(limit, detail))
     writer.write(Ended(status, text=detail, turns=usage.turns, cost=usage.cost))
-    return Ending(status, detail, usage, tuple(notes))
+    return Ending(status, detail, usage, tuple(notes), retries)

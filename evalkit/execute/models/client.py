@@ -86,15 +86,17 @@ class Answer:
 class ProviderError(HarnessError):
     """The provider did not answer, or answered something that is no answer.
 
-    lost: as in `Answer`. transient: it passes by itself. retries: how often it was asked again in vain.
+    lost: as in `Answer`. transient: it passes by itself. retries: how often it was asked again in vain. wait: seconds
+    that it asks to wait.
     """
 
     def __init__(self, message: str, *, hint: str = "", lost: int = 0, transient: bool = False,
-                 retries: int = 0) -> None:
+                 retries: int = 0, wait: float | None = None) -> None:
         super().__init__(message, hint=hint)
         self.lost = lost
         self.transient = transient
         self.retries = retries
+        self.wait = wait
 
 
 class TimeUp(ProviderError):
@@ -244,7 +246,7 @@ class _Asking:
         elif self.retries.count:
             said += f" (asked {self.retries.count + 1} times)"
         raise ProviderError(said, hint=_LATER, lost=self.lost, transient=True,
-                            retries=self.retries.count)
+                            retries=self.retries.count, wait=wait)
 
     def _time_is_up(self) -> NoReturn:
         raise TimeUp(f"{self.endpoint.shown} gave no answer within {self.limit:g} s", lost=self.lost,

@@ -275,7 +275,16 @@ def test_a_rate_limit_passes(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is asked again, and that is noted."""
     monkeypatch.setattr("evalkit.execute.retry._sleep", lambda _: None)
     ending = play(job, Fault(429), Fault(529), says(ANSWER))
-    assert ("completed", ("the provider was asked again 2 times",)) == (ending.status, ending.notes)
+    assert ("completed", ("the provider was asked again 2 times",), 2) == (ending.status, ending.notes, ending.retries)
+
+
+def test_a_gateway_of_ours_asks_again_itself(job: Job) -> None:
+    """What it gives up is given up: a failed attempt, for nothing."""
+    with provider(Fault(429, retry_after=7)) as gateway:
+        between = Endpoint(gateway.url, "AI_GATEWAY_API_KEY", "lease-token")
+        with pytest.raises(AgentError, match="answered 429") as raised:
+            OneRequest(Endpoint("http://127.0.0.1:1", "AI_GATEWAY_API_KEY", KEY)).run(evolve(job, endpoint=between))
+    assert (True, 7.0, 0.0) == (raised.value.transient, raised.value.retry_after, raised.value.usage.cost)
 
 
 def test_an_answer_that_was_lost(job: Job) -> None:

@@ -1,0 +1,180 @@
+"""`doit run` with the agent `api`: one request over each of three protocols, and the file that it makes is graded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalkit.gateway import Fault, Reply, ScriptedGateway, Text
+from evalkit.gateway.script import Answer, JsonObject
+from tests.feature.project import MiniProject
+
+KEY = "sk-a-dummy-key-that-must-not-show-up-anywhere"
+SUITE = """\
+suite answers {
+  about "Files that a model writes without seeing any."
+  use agent api
+  limits { time 30s }
+  model env ANSWERS_MODEL else "google/gemini-2.5-flash"
+  arm with-guidance { about "As it is meant." }
+  arm without       { guidance none; contract none }
+  arm ablated       { ablate guidance by section }
+}
+"""
+CASE = '''\
+case hello {
+  about "Says hello in JavaScript."
+  prompt """
+    Write main.js, which logs a greeting.
+    """
+  guidance "guide.md"
+  contract "contract.md"
+  answer "main.js" over template "template"
+  temperature 0.2
+  check grep "main.js" has "console.log" as logs "it logs"
+  check exists "index.html" as page
+}
+'''
+REPLY = "Here it is:\n\n```js\nconsole.log('hello');\n```\n"
+SYSTEM = "Answer with one fenced block.\n\n# Guide\n\n## Logging\nUse console.log.\n\n## Style\nBe brief."
+PROVIDERS = {
+    "anthropic": ("ANTHROPIC_API_KEY", "anthropic/claude-test"),
+    "openai": ("OPENAI_API_KEY", "openai/gpt-test"),
+    "gemini": ("GEMINI_API_KEY", "google/gemini-2.5-flash"),
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> MiniProject:
+    project = MiniProject.make(tmp_path)
+    for name, text in {"suite.eval": SUITE, "hello/hello.eval": CASE, "hello/contract.md":
+                       "Answer with one fenced block.\n", "hello/guide.md": SYSTEM.partition("\n\n")[2] + "\n",
+                       "hello/template/index.html": "<script src=main.js></script>\n"}.items():
+        project.write(f"cases/answers/{name}", text)
+    return project
+
+
+@contextmanager
+def provider(*answers: Answer) -> Iterator[ScriptedGateway]:
+    """Gives these answers in turn, the last one for good."""
+    left = list(answers)
+
+    def answer(_: JsonObject) -> Answer:
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    with ScriptedGateway([], side=answer) as gateway:
+        yield gateway
+
+
+def bodies(gateway: ScriptedGateway) -> list[JsonObject]:
+    return [request.body for request in gateway.requests if request.method == "POST" and request.body is not None]
+
+
+def system(body: JsonObject) -> str:
+    """The system prompt of a request, of whichever protocol."""
+    if "systemInstruction" in body or "contents" in body:
+        return str(body.get("systemInstruction", {"parts": [{"text": ""}]})["parts"][0]["text"])
+    told = [message["content"] for message in body["messages"] if message["role"] == "system"]
+    return str(body.get("system", told[0] if told else ""))
+
+
+def result(project: MiniProject, unit: str = "hello") -> dict[str, Any]:
+    (place,) = project.path("results/latest/api").glob(f"*/{unit}*/trial-1/result.json")
+    read: dict[str, Any] = json.loads(place.read_text())
+    return read
+
+
+def temperature(body: JsonObject) -> object:
+    return body.get("generationConfig", body).get("temperature")
+
+
+@pytest.mark.parametrize("protocol", PROVIDERS)
+def test_one_request_makes_a_file_that_is_graded(project: MiniProject, protocol: str) -> None:
+    """With each vendor's own key: contract and guidance are its system prompt, the answer is in the tree beside the
+    template, checks see it, nothing runs a second time, and the key is nowhere.
+    """
+    variable, model = PROVIDERS[protocol]
+    with provider(Reply((Text(REPLY),))) as gateway:
+        project.env |= {variable: KEY, "ANSWERS_MODEL": model}
+        if protocol == "openai":
+            project.env["OPENAI_BASE_URL"] = f"{gateway.url}/v1"
+        else:
+            project.env["EVALKIT_GATEWAY"] = gateway.url
+        done = project.doit("run", "case:hello")
+        assert 0 == done.status, done.err + done.out
+        (body,) = bodies(gateway)
+        assert {} == project.doit("run", "case:hello").ran
+        assert 1 == len(bodies(gateway))
+    assert (SYSTEM, 0.2) == (system(body), temperature(body))
+    assert "Write main.js, which logs a greeting." in json.dumps(body)
+    assert "tools" not in body
+    assert f"api {model}" in done.err + done.out
+    assert [] == project.files_with(KEY)
+
+
+def test_arms_differ_in_what_is_read(project: MiniProject) -> None:
+    """Without guidance there is no system prompt; an ablated arm leaves out one section."""
+    with provider(Reply((Text(REPLY),))) as gateway:
+        project.env |= {"GEMINI_API_KEY": KEY, "EVALKIT_GATEWAY": gateway.url}
+        assert 0 == project.doit("run", "case:hello", "arm=all").status
+        asked = {system(body) for body in bodies(gateway)}
+        assert 4 == len(bodies(gateway))
+    assert {"", SYSTEM, SYSTEM.replace("## Logging\nUse console.log.\n\n", ""),
+            SYSTEM.replace("\n\n## Style\nBe brief.", "")} == asked
+
+
+def test_what_it_reads_makes_it_run_again(project: MiniProject) -> None:
+    """The guidance by its contents; not what only other agents read."""
+    with provider(Reply((Text(REPLY),))) as gateway:
+        project.env |= {"GEMINI_API_KEY": KEY, "EVALKIT_GATEWAY": gateway.url}
+        project.doit("run", "case:hello")
+        project.edit("cases/answers/suite.eval", "time 30s", "time 30s; turns 7")
+        assert "agent" not in project.doit("run", "case:hello").ran
+        project.edit("cases/answers/hello/guide.md", "Be brief.", "Be very brief.")
+        assert "guidance cases/answers/hello/guide.md changed" == project.doit("run", "case:hello").ran["agent"]
+        assert 2 == len(bodies(gateway))
+
+
+def test_an_answer_that_fails(project: MiniProject) -> None:
+    """Exit status 1: the model's own."""
+    with provider(Reply((Text("```js\nalert('hello');\n```"),))) as gateway:
+        project.env |= {"GEMINI_API_KEY": KEY, "EVALKIT_GATEWAY": gateway.url}
+        assert 1 == project.doit("run", "case:hello").status
+
+
+def test_a_key_that_is_refused(project: MiniProject) -> None:
+    """The person's to mend: told with the variable, and nothing is kept."""
+    with provider(Fault(401)) as gateway:
+        project.env |= {"GEMINI_API_KEY": KEY, "EVALKIT_GATEWAY": gateway.url}
+        done = project.doit("run", "case:hello")
+    assert 2 == done.status
+    assert "refused the key in GEMINI_API_KEY" in done.err + done.out
+    assert not project.path("results/latest/api").exists() or [] == [
+        *project.path("results/latest/api").rglob("result.json")]
+
+
+def test_without_a_key_for_its_model(project: MiniProject) -> None:
+    """Another vendor's key opens nothing; the variables that would are named."""
+    project.env["ANTHROPIC_API_KEY"] = KEY
+    done = project.doit("run", "case:hello", "agent=api")
+    assert 2 == done.status
+    assert "agent=api needs the model `google/gemini-2.5-flash`, and no key for it is set" in done.err
+    assert "GEMINI_API_KEY" in done.err
+    assert "GEMINI_API_KEY" in project.doit("run", "case:hello").err  # nor is there a reference answer
+
+
+def test_a_dry_run(project: MiniProject) -> None:
+    """It shows the request, and asks nobody."""
+    with provider(Reply((Text(REPLY),))) as gateway:
+        project.env |= {"GEMINI_API_KEY": KEY, "EVALKIT_GATEWAY": gateway.url}
+        done = project.doit("run", "case:hello", "dry=1")
+        assert 0 == done.status, done.err
+        assert [] == bodies(gateway)
+    assert ":generateContent" in done.err + done.out
+    assert "Use console.log." in done.err + done.out
+    assert [] == project.files_with(KEY)
