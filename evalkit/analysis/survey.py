@@ -17,15 +17,15 @@ import contextlib
 import os
 import stat
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from evalkit.errors import UserError
 
-__all__ = ["Lead", "Listing", "Stamp", "Survey", "changed_leads", "changed_stamps", "list_folder", "stamp", "survey",
-           "unchanged"]
+__all__ = ["Lead", "Listing", "Stamp", "Survey", "changed_leads", "changed_stamps", "list_folder", "stamp", "stamps_of",
+           "survey", "unchanged"]
 
 Stamp: TypeAlias = tuple[int, int, int, int]
 Lead: TypeAlias = tuple[str, int]
@@ -105,12 +105,15 @@ def unchanged(stamps: Mapping[str, Stamp], leads: Mapping[str, Lead]) -> bool:
 
 def changed_stamps(stamps: Mapping[str, Stamp | None]) -> dict[str, Stamp | None]:
     """The paths whose stamps are others now, with these; None where there is nothing any more."""
-    found: Iterable[Stamp | None]
+    return {path: now for (path, known), now in zip(stamps.items(), stamps_of(stamps), strict=True) if now != known}
+
+
+def stamps_of(paths: Collection[str]) -> list[Stamp | None]:
+    """The stamps of files or folders; None for one that cannot be looked at."""
     try:
-        found = list(map(_stamp_of, map(os.stat, stamps)))  # nothing of Python's own between thousands of calls
+        return list(map(_stamp_of, map(os.stat, paths)))  # nothing of Python's own between thousands of calls
     except OSError:
-        found = map(_stamp_or_none, stamps)
-    return {path: now for (path, known), now in zip(stamps.items(), found, strict=True) if now != known}
+        return list(map(_stamp_or_none, paths))
 
 
 def changed_leads(leads: Mapping[str, Lead]) -> bool:

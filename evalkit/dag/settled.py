@@ -24,9 +24,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from evalkit.analysis.survey import stamps_of
+
 __all__ = ["Settled", "UpToDateTask", "context_of"]
 
-_FORMAT = 2
+_FORMAT = 3
 _TICK = 20_000_000
 """Nanoseconds: more than the clock of a file system takes to go on."""
 _COARSE = 2_000_000_000
@@ -51,11 +53,13 @@ class UpToDateTask(NamedTuple):
 class Settled:
     """The records of one context.
 
-    state: the state database. started: the clock (time.time_ns) before anything of the project was looked at.
+    state: the state database. started: the clock (time.time_ns) before anything of the project was looked at. Where the
+    root is the working directory, paths are given to the system as they are kept: it has less of them to walk.
     """
 
     def __init__(self, root: Path, state: Any, context: str, started: int) -> None:
         self._root = str(root) + "/"
+        self._before = "" if os.getcwd() + "/" == self._root else self._root  # noqa: PTH109 - as a text
         self._state = state
         self._context = context
         self._started = started
@@ -112,15 +116,10 @@ class Settled:
         return state.hexdigest()
 
     def _stamps_of(self, paths: str) -> bytes:
-        numbers: list[int] = []
-        for path in paths.split("\n"):
-            try:
-                found = os.stat(path if path.startswith("/") else self._root + path)  # noqa: PTH116 - of thousands
-            except OSError:
-                numbers.append(-1)
-                continue
-            numbers += (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-        return orjson.dumps(numbers)
+        lines = paths.split("\n")
+        if self._before:
+            lines = [path if path.startswith("/") else self._before + path for path in lines]
+        return orjson.dumps(stamps_of(lines))
 
     def _young(self, path: str) -> bool:
         """Whether the path changed so shortly before we started, or since, that it may have been read before that."""

@@ -112,8 +112,7 @@ def _add_parts(page: Page, rows: Sequence[Row], units: Collection[Sequence[Row]]
         shown = [row for row in members if row.ended]
         checked = mixed and any(row.self_check for row in shown)
         page.add(f"{part[0]}, {part[1]} lane{f' ({_self_check(shown)})' if checked else ''}", "bold")
-        for line in (heading, *lines[part]):
-            _add_cells(page, line, widths)
+        _add_lines(page, [heading, *lines[part]], widths)
 
 
 def _empty(lines: Iterable[_Line], column: int) -> None:
@@ -189,6 +188,19 @@ def _cell_width(cell: str, column: int) -> int:
     if column == _RESULT and "\n" in cell:
         return max(map(len, cell.split("\n")))
     return text_width(cell) if column == _CASE else len(cell)
+
+
+def _add_lines(page: Page, lines: Iterable[_Line], widths: Sequence[int]) -> None:
+    """Lines of the table. Most of a thousand need no colour and fold no cell: these are formatted at once."""
+    form = _GAP.join([f"{{{column}:{'<' if column in _LEFT else '>'}{width}}}"
+                      for column, width in enumerate(widths) if width])
+    for line in lines:
+        unit, marks = line.cells[_CASE], line.cells[_CHECKS]
+        if (page.paint is not styled and "\n" not in line.cells[_RESULT] and unit.isascii()
+                and len(unit) <= widths[_CASE] and len(marks) <= widths[_CHECKS]):
+            page.lines.append(form.format(*line.cells).rstrip())
+        else:
+            _add_cells(page, line, widths)
 
 
 def _add_cells(page: Page, line: _Line, widths: Sequence[int]) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
+from evalkit.report import table as table_module
+from evalkit.report.layout import Page
 from evalkit.report.result import TrialResult
 from evalkit.report.row import Row, failed_row, row_of
 from evalkit.report.table import print_table
@@ -262,6 +265,25 @@ def test_any_width_keeps_every_mark(width: int) -> None:
 
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[red]red[/red] [/] [link=x]y :warning: \x1b[31merror\u202e\x07"
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 200])
+def test_lines_are_the_same_however_they_are_made(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are formatted at once, and those that are put together piece by piece."""
+    one = row(a_result(a_check("c"), a_judged("j", 7.0)))
+    names = ("a", "a-long-name-of-a-case" * 3, "名前", "b c ")
+    rows = [one._replace(unit=name, case=name, place=name) for name in names]
+    rows += [one._replace(unit="many", place="many", checks=one.checks * 30), a_failed_row("no", status="not run"),
+             one._replace(unit="other", place="other", model=None, dry=True, status="fail")]
+    several = [one._replace(place=f"t{number}", trial=number) for number in (1, 2)]
+    at_once = [table(*rows, width=width), table(*rows, *several, width=width)]
+
+    def by_pieces(page: Page, lines: Iterable[Any], widths: Sequence[int]) -> None:
+        for line in lines:
+            table_module._add_cells(page, line, widths)
+
+    monkeypatch.setattr(table_module, "_add_lines", by_pieces)
+    assert [table(*rows, width=width), table(*rows, *several, width=width)] == at_once
 
 
 def test_hostile_words_are_printed_as_they_stand() -> None:
