@@ -54,8 +54,10 @@ class OneRequest:
     toolchain: Toolchain | None = None
 
     def cannot(self, unit: Case) -> list[str]:
-        asked = {"skills": unit.setup.skills, "mcp": unit.agent.mcp}
-        return [f"`{name}`" for name, given in asked.items() if given]
+        anthropic = self.endpoint is not None and self.endpoint.protocol == "anthropic"
+        asked = {"`skills`": unit.setup.skills, "`mcp`": unit.agent.mcp,
+                 "`seed` (the Messages API has none)": anthropic and unit.agent.seed is not None}
+        return [name for name, given in asked.items() if given]
 
     # ---- what is asked ----
     def _chat(self, job: Job) -> Chat:

@@ -148,6 +148,9 @@ def test_what_it_does_not_do(job: Job) -> None:
     other = evolve(job.trial.case, setup=setup(skills=(Skill("s", None, "skills/s", "x:1:1"),)),
                    agent=AgentConfig("api", mcp="mcp.json"))
     assert ["`skills`", "`mcp`"] == agent.cannot(other)
+    seeded = evolve(job.trial.case, agent=AgentConfig("api", seed=7))
+    assert [] == agent.cannot(seeded)
+    assert ["`seed` (the Messages API has none)"] == OneRequest(Endpoint("x", "ANTHROPIC_API_KEY", KEY)).cannot(seeded)
 
 
 def test_a_dry_run_shows_the_request(job: Job) -> None:
