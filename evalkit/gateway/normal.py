@@ -3,7 +3,8 @@
 `Received` -> `Call` -> `Normal`, the same words for three protocols. Left out, or put in one form:
 
 * who asks: `metadata`, `user`, `safety_identifier`, `prompt_cache_key`, all headers; ids of calls;
-* how it is cached (`cache_control`), and whether a text is a text or a list with one;
+* how it is cached (`cache_control`), whether a text is a text or a list with one, and whether what follows each other
+  is one message or several; in which order calls that were made at once came back;
 * folders (see `Roots`); of system texts, and of reminders that an agent's program puts into turns, the billing line,
   dates, and the operating system; of tools' results, times, durations, process numbers, ports, temporary files.
 
@@ -125,16 +126,35 @@ def _text_of(content: Any) -> str:
     return "\n".join(str(block.get("text", "")) for block in _dicts(content))
 
 
-def _result(content: Any, failed: bool, cleaned: _Cleaner) -> Part:
+def _turns(messages: Iterable[tuple[str, list[Part]]]) -> list[JsonObject]:
+    """The turns: messages of one role that follow each other are one; its results stand in the order of their calls."""
+    turns: list[JsonObject] = []
+    for role, parts in messages:
+        if not turns or turns[-1]["role"] != role:
+            turns.append({"role": role, "parts": []})
+        turns[-1]["parts"] += parts
+    called: list[Any] = []
+    for turn in turns:
+        results = sorted((part for part in turn["parts"] if "result" in part),
+                         key=lambda part: called.index(part["of"]) if part["of"] in called else -1)
+        ordered = iter(results)
+        parts = [next(ordered) if "result" in part else part for part in turn["parts"]]
+        called = [part.get("of") for part in parts if "call" in part] or called
+        turn["parts"] = _merged({name: value for name, value in part.items() if name != "of"} for part in parts)
+    return turns
+
+
+def _result(of: Any, content: Any, failed: bool, cleaned: _Cleaner) -> Part:
+    """of: the id of the call, for the order alone."""
     texts = content if isinstance(content, str) else "\n".join(
         block["text"] if isinstance(block.get("text"), str) else json.dumps(cleaned.data(block), sort_keys=True)
         for block in _dicts(content))
-    return {"result": cleaned.text(texts, steady), "failed": failed}
+    return {"result": cleaned.text(texts, steady), "failed": failed, "of": of}
 
 
 # ---- one reader a protocol ----
 def _anthropic(body: JsonObject, cleaned: _Cleaner) -> tuple[str, list[JsonObject]]:
-    turns = []
+    messages = []
     for message in _dicts(body.get("messages")):
         role, content = str(message.get("role")), message.get("content")
         if role == "system":
@@ -143,8 +163,8 @@ def _anthropic(body: JsonObject, cleaned: _Cleaner) -> tuple[str, list[JsonObjec
             parts = [{"text": cleaned.text(content)}]
         else:
             parts = [_anthropic_part(block, cleaned) for block in _dicts(content)]
-        turns.append({"role": role, "parts": _merged(parts)})
-    return cleaned.text(_text_of(body.get("system")), plain_system).strip(), turns
+        messages.append((role, parts))
+    return cleaned.text(_text_of(body.get("system")), plain_system).strip(), _turns(messages)
 
 
 def _anthropic_part(block: Mapping[str, Any], cleaned: _Cleaner) -> Part:
@@ -152,14 +172,14 @@ def _anthropic_part(block: Mapping[str, Any], cleaned: _Cleaner) -> Part:
     if kind == "text":
         return {"text": cleaned.text(str(block.get("text", "")))}
     if kind == "tool_use":
-        return {"call": block.get("name"), "input": cleaned.data(block.get("input"))}
+        return {"call": block.get("name"), "input": cleaned.data(block.get("input")), "of": block.get("id")}
     if kind == "tool_result":
-        return _result(block.get("content"), block.get("is_error") is True, cleaned)
+        return _result(block.get("tool_use_id"), block.get("content"), block.get("is_error") is True, cleaned)
     return {"other": cleaned.data({name: value for name, value in block.items() if name != "signature"})}
 
 
 def _openai(body: JsonObject, cleaned: _Cleaner) -> tuple[str, list[JsonObject]]:
-    system, turns = [], []
+    system, messages = [], []
     for message in _dicts(body.get("messages")):
         role, content = str(message.get("role")), message.get("content")
         if role in ("system", "developer"):
@@ -167,7 +187,7 @@ def _openai(body: JsonObject, cleaned: _Cleaner) -> tuple[str, list[JsonObject]]
             continue
         parts: list[Part] = []
         if role == "tool":
-            parts.append(_result(content, False, cleaned))
+            parts.append(_result(message.get("tool_call_id"), content, False, cleaned))
         elif isinstance(content, str):
             parts.append({"text": cleaned.text(content)})
         else:
@@ -175,9 +195,10 @@ def _openai(body: JsonObject, cleaned: _Cleaner) -> tuple[str, list[JsonObject]]
                       else {"other": cleaned.data(block)} for block in _dicts(content)]
         for call in _dicts(message.get("tool_calls")):
             for function in _dicts([call.get("function")]):
-                parts.append({"call": function.get("name"), "input": cleaned.data(_parsed(function.get("arguments")))})
-        turns.append({"role": role, "parts": _merged(parts)})
-    return "\n".join(system).strip(), turns
+                parts.append({"call": function.get("name"), "of": call.get("id"),
+                              "input": cleaned.data(_parsed(function.get("arguments")))})
+        messages.append((role, parts))
+    return "\n".join(system).strip(), _turns(messages)
 
 
 def _parsed(arguments: Any) -> Any:
@@ -188,23 +209,23 @@ def _parsed(arguments: Any) -> Any:
 
 
 def _gemini(body: JsonObject, cleaned: _Cleaner) -> tuple[str, list[JsonObject]]:
-    turns = []
+    messages = []
     for content in _dicts(body.get("contents")):
         parts: list[Part] = []
         for part in _dicts(content.get("parts")):
             call, answer = part.get("functionCall"), part.get("functionResponse")
             if isinstance(call, dict):
-                parts.append({"call": call.get("name"), "input": cleaned.data(call.get("args"))})
+                parts.append({"call": call.get("name"), "input": cleaned.data(call.get("args")), "of": None})
             elif isinstance(answer, dict):
-                parts.append(_result(json.dumps(answer.get("response"), ensure_ascii=False), False, cleaned))
+                parts.append(_result(None, json.dumps(answer.get("response"), ensure_ascii=False), False, cleaned))
             elif isinstance(part.get("text"), str):
                 parts.append({"text": cleaned.text(part["text"])})
             else:
                 parts.append({"other": cleaned.data(part)})
-        turns.append({"role": str(content.get("role")), "parts": _merged(parts)})
+        messages.append((str(content.get("role")), parts))
     instruction = body.get("systemInstruction") or body.get("system_instruction")
     said = instruction.get("parts") if isinstance(instruction, dict) else None
-    return cleaned.text(_text_of(said), plain_system).strip(), turns
+    return cleaned.text(_text_of(said), plain_system).strip(), _turns(messages)
 
 
 _READERS = {"anthropic": _anthropic, "openai": _openai, "gemini": _gemini}

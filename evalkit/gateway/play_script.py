@@ -10,7 +10,7 @@ from evalkit.gateway.asked import Asked, Call, call_of
 from evalkit.gateway.connection import Received, Responder, error_body
 from evalkit.gateway.rules import Rule, Script, SlowPattern, fill
 from evalkit.gateway.script import Answer, Fault
-from evalkit.gateway.volatile import roots_of
+from evalkit.gateway.volatile import roots_of, without_reminders
 
 __all__ = ["ScriptPlayer", "describe", "send_fixed"]
 
@@ -115,8 +115,8 @@ def send_fixed(request: Received, out: Responder) -> None:
 def describe(asked: Asked) -> str:
     """A request in a line."""
     parts = [f"{asked.protocol} {asked.model}", f"turn {asked.number}"]
-    if asked.user:
-        parts.append(f"user {_cut(asked.user)}")
+    if user := without_reminders(asked.user).strip():
+        parts.append(f"user {_cut(user)}")
     if asked.results:
         parts.append(f"result {_cut(asked.results[-1].text)}")
     parts.append(f"tools {', '.join(asked.tools[:6])}{', …' if len(asked.tools) > 6 else ''}" if asked.tools

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from evalkit.errors import UserError
 from evalkit.execute.models.provider import Endpoint, find_endpoint, missing_key
 from evalkit.execute.secrets import Redactor
-from evalkit.gateway.asked import Call, call_of
+from evalkit.gateway.asked import Call, Protocol, call_of
 from evalkit.gateway.cassette import CassetteWriter, Exchanged, Played
 from evalkit.gateway.connection import Received, Responder
 from evalkit.gateway.normal import normal_form
@@ -35,11 +35,12 @@ _CONNECT, _SILENT = 15.0, 600.0
 _LARGEST = 200_000_000
 """Bytes of an answer; a longer one is cut."""
 _REFUSED = (401, 403)
+_ANY: dict[Protocol, str] = {"anthropic": "anthropic/any", "openai": "openai/any", "gemini": "google/any"}
 
 
 def has_a_key(environ: Mapping[str, str]) -> None:
     """Raise `UserError` where the environment opens no provider at all."""
-    if not any(find_endpoint(environ, None, model) for model in (None, "openai/any", "google/any")):
+    if not any(find_endpoint(environ, None, model) for model in _ANY.values()):
         raise missing_key("recording")
 
 
@@ -79,14 +80,19 @@ class Recorder:
             self._number += 1
             number = self._number
         try:
-            endpoint = find_endpoint(self._environ, self.url, call.model, only=call.protocol)
-            if endpoint is None:
-                raise missing_key("recording", call.model, only=call.protocol)
+            endpoint = self._endpoint(call)
             headers = passed_headers(request, endpoint)
         except UserError as error:
             self._trouble(call, str(error), out)
             return
         self._pass_on(request, call, number, endpoint, headers, out)
+
+    def _endpoint(self, call: Call) -> Endpoint:
+        """By the model's name; of a model that nobody knows, by the protocol. Raises `UserError` without a key."""
+        for model in (call.model, _ANY[call.protocol]):
+            if found := find_endpoint(self._environ, self.url, model, only=call.protocol):
+                return found
+        raise missing_key("recording", call.model)
 
     def _pass_on(self, request: Received, call: Call, number: int, endpoint: Endpoint, headers: dict[str, str],
                  out: Responder) -> None:
@@ -120,7 +126,7 @@ class Recorder:
             return
         roots = roots_in(call)
         events = "event-stream" in kept.get("content-type", "")
-        texts = replace_in_body(chunks, roots.pairs(), self._clean, events=events)
+        texts = replace_in_body(chunks, roots, self._clean, events=events)
         body: tuple[str | bytes, ...] = (self._redactor.clean(b"".join(chunks)),) if texts is None else tuple(texts)
         self.writer.add(Exchanged(number, normal_form(call, roots, self._clean),
                                   Played(answer.status_code, kept, body, whole, cut)))

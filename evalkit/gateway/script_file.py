@@ -170,8 +170,8 @@ class _Reader:
         return self.message(node, keys)
 
     def fault(self, keys: dict[str, yaml.Node]) -> Fault:
-        status = self.number(keys["status"], "status", int, low=300)
-        if status is None or status > 599:
+        status = self.number(keys["status"], "status", int, low=0)
+        if status is not None and not 300 <= status <= 599:
             self.problems.add(keys["status"], "`status` is an error's: 300 to 599")
         kind = self.text(keys.get("kind"), "kind") or _ERROR_KINDS.get(int(status or 0), "api_error")
         message = self.text(keys.get("message"), "message") or "the script says that this request fails"

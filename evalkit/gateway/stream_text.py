@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 
 from attrs import define
 
+from evalkit.gateway.volatile import Roots
+
 __all__ = ["replace_in_body"]
 
 _END_OF_EVENT = re.compile(r"(?<=\n\n)|(?<=\r\n\r\n)")
@@ -37,9 +39,9 @@ class _Slot:
     event: int
 
 
-def replace_in_body(chunks: Sequence[bytes], pairs: Sequence[tuple[str, str]], clean: Callable[[str], str], *,
+def replace_in_body(chunks: Sequence[bytes], roots: Roots, clean: Callable[[str], str], *,
                     events: bool) -> list[str] | None:
-    """The chunks as texts, with each pair's first text replaced by its second, cleaned, and without ids of accounts.
+    """The chunks as texts, with names for folders, cleaned, and without ids of accounts.
 
     The chunks' bounds stay where nothing was replaced; else there is a chunk for each event of a stream, or one. None:
     the body is no text.
@@ -48,8 +50,8 @@ def replace_in_body(chunks: Sequence[bytes], pairs: Sequence[tuple[str, str]], c
         whole = b"".join(chunks).decode()
     except UnicodeDecodeError:
         return None
-    parts = _in_events(_END_OF_EVENT.split(whole), pairs, clean) if events else [whole]
-    parts = [_replaced(part, pairs, clean) for part in parts]
+    parts = _in_events(_END_OF_EVENT.split(whole), roots, clean) if events else [whole]
+    parts = [_replaced(part, roots, clean) for part in parts]
     if "".join(parts) == whole:
         return _decoded(chunks)
     return [part for part in parts if part]
@@ -61,16 +63,14 @@ def _decoded(chunks: Iterable[bytes]) -> list[str]:
     return [text for chunk in chunks if (text := decoder.decode(chunk))]
 
 
-def _replaced(text: str, pairs: Iterable[tuple[str, str]], clean: Callable[[str], str]) -> str:
-    for old, new in pairs:
-        text = text.replace(old, new)
-    text = clean(text)
+def _replaced(text: str, roots: Roots, clean: Callable[[str], str]) -> str:
+    text = clean(roots.hide(text))
     for pattern, by in _ACCOUNT:
         text = pattern.sub(by, text)
     return text
 
 
-def _in_events(events: list[str], pairs: Sequence[tuple[str, str]], clean: Callable[[str], str]) -> list[str]:
+def _in_events(events: list[str], roots: Roots, clean: Callable[[str], str]) -> list[str]:
     parsed: list[Any] = []
     groups: dict[_Group, list[_Slot]] = {}
     for number, event in enumerate(events):
@@ -81,7 +81,7 @@ def _in_events(events: list[str], pairs: Sequence[tuple[str, str]], clean: Calla
     touched = set()
     for slots in groups.values():
         old = [str(slot.holder[slot.name]) for slot in slots]
-        new = _cleaned(_repieced(old, pairs), clean)
+        new = _cleaned(_repieced(old, roots), clean)
         for slot, before, after in zip(slots, old, new, strict=True):
             if before != after:
                 slot.holder[slot.name] = after
@@ -118,28 +118,24 @@ def _texts(value: Any, group: _Group) -> Iterator[tuple[_Group, Any, Any]]:
             yield from _texts(each, (*group, name))
 
 
-def _repieced(pieces: list[str], pairs: Iterable[tuple[str, str]]) -> list[str]:
-    for old, new in pairs:
-        joined = "".join(pieces)
-        if not old or old not in joined:
-            continue
-        left, at, start = list(pieces), 0, 0
-        result = []
-        spans = [(found, found + len(old)) for found in _places(joined, old)]
-        for piece in left:
-            end = at + len(piece)
-            kept = []
-            start = at
-            for first, last in spans:
-                if last <= start or first >= end:
-                    continue
-                if first >= at:
-                    kept += [joined[start:first], new]
-                start = min(last, end)
-            result.append("".join([*kept, joined[start:end]]))
-            at = end
-        pieces = result
-    return pieces
+def _repieced(pieces: list[str], roots: Roots) -> list[str]:
+    """The pieces with names for folders; a name stands where its folder began."""
+    joined = "".join(pieces)
+    spans = roots.found(joined)
+    if not spans:
+        return pieces
+    result, at = [], 0
+    for piece in pieces:
+        end, start, kept = at + len(piece), at, []
+        for first, last, name in spans:
+            if last <= start or first >= end:
+                continue
+            if first >= at:
+                kept += [joined[start:first], name]
+            start = min(last, end)
+        result.append("".join([*kept, joined[start:end]]))
+        at = end
+    return result
 
 
 def _cleaned(pieces: list[str], clean: Callable[[str], str]) -> list[str]:
@@ -147,10 +143,3 @@ def _cleaned(pieces: list[str], clean: Callable[[str], str]) -> list[str]:
     whole = clean("".join(pieces))
     parts = [clean(piece) for piece in pieces]
     return parts if "".join(parts) == whole else [whole, *[""] * (len(pieces) - 1)]
-
-
-def _places(text: str, sought: str) -> Iterator[int]:
-    at = text.find(sought)
-    while at >= 0:
-        yield at
-        at = text.find(sought, at + len(sought))

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from attrs import frozen
+from attrs import field, frozen
 
 __all__ = ["Roots", "plain_system", "plain_text", "roots_of", "steady", "without_reminders"]
 
-_WORKSPACE = re.compile(r"(?:working director(?:y|ies)|<cwd>|\bcwd\b)(?: is)?[\s:=`\"']*(/[^\s<>`\"'\\]+)",
+_WORKSPACE = re.compile(r"(?:working (?:in the )?director(?:y|ies)|<cwd>|\bcwd\b)(?: is)?[\s:=`\"']*(/[^\s<>`\"'\\]+)",
                         re.IGNORECASE)
 _CONFIG = re.compile(r"`(/[^\s`]+)/projects/-[^\s`/]+/memory/")
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
@@ -47,16 +47,25 @@ class Roots:
     """Folders by their names: longest first, so that one within another is found before it."""
 
     folders: tuple[tuple[str, str], ...]
+    _pattern: re.Pattern[str] = field(init=False, repr=False, eq=False)
+
+    @_pattern.default
+    def _compiled(self) -> re.Pattern[str]:
+        if not self.folders:
+            return _NOTHING
+        # `/tmp/work` does not stand in `/tmp/work-2`.
+        return re.compile(f"({'|'.join(re.escape(folder) for _, folder in self.folders)})(?![A-Za-z0-9_-])")
 
     def hide(self, text: str) -> str:
         """Folders become names."""
-        for name, folder in self.folders:
-            text = text.replace(folder, _token(name))
-        return text
+        return self._pattern.sub(self._name, text)
 
-    def pairs(self) -> list[tuple[str, str]]:
-        """What is replaced, by what."""
-        return [(folder, _token(name)) for name, folder in self.folders]
+    def found(self, text: str) -> list[tuple[int, int, str]]:
+        """Where a folder stands in a text: start, end, and its name."""
+        return [(*match.span(), self._name(match)) for match in self._pattern.finditer(text)]
+
+    def _name(self, match: re.Match[str]) -> str:
+        return _token(next(name for name, folder in self.folders if folder == match[1]))
 
     def show(self, text: str) -> str:
         """Names become folders. Raises KeyError for a name that this request does not tell."""
@@ -67,6 +76,7 @@ class Roots:
         return dict(self.folders).get(name)
 
 
+_NOTHING = re.compile(r"(?!)")
 _TOKEN = re.compile(r"\{\{evalkit\.([a-z_]+)\}\}")
 
 
