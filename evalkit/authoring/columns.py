@@ -19,6 +19,6 @@ def columns(rows: Sequence[Sequence[str]], *, gap: int = 3) -> list[str]:
     return [(" " * gap).join(f"{row[index]:<{wide[index]}}" for index in used).rstrip() for row in rows]
 
 
-def count(number: int, what: str) -> str:
-    """`1 check`, `2 checks`."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def count(number: int, what: str, many: str = "") -> str:
+    """`1 check`, `2 checks`. many: the plural of what has no plain one."""
+    return f"{number} {what if number == 1 else many or f'{what}s'}"

@@ -130,8 +130,9 @@ def _told(look: Look, price: _Price) -> list[str]:
                              f"{cases}, cost {_dollars(agents.cost)}{time}") + _basis(agents.cost))
     if judges := price.judges.known + price.judges.unknown:
         said.append(f"judges: {count(judges, 'answer')}, cost {_dollars(price.judges)}{_basis(price.judges)}")
-    kept = [count(number, what) for number, what in ((price.in_store["agent"], "agent run"),
-                                                     (price.in_store["judge"], "judge's answer")) if number]
+    kept = [count(number, *what) for number, what in (
+        (price.in_store["agent"], ("agent run",)),
+        (price.in_store["judge"], ("judge's answer", "judges' answers"))) if number]
     if kept:
         said.append(f"{' and '.join(kept)} will be taken from the store: {'they cost' if len(kept) > 1 else 'no'}"
                     f"{' nothing' if len(kept) > 1 else ' cost'}")

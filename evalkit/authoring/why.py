@@ -130,7 +130,8 @@ def _paid(look: Look) -> list[str]:
     agents = sum(look.calls(why) for why in look.whys if why.kind == "agent")
     judges = sum(look.calls(why) for why in look.whys if why.kind == "judge")
     if agents or judges:
-        paid = [count(number, what) for number, what in ((agents, "agent run"), (judges, "judge's answer")) if number]
+        paid = [*([count(agents, "agent run")] if agents else []),
+                *([count(judges, "judge's answer", "judges' answers")] if judges else [])]
         said.append(f"{' and '.join(paid)} may cost money (`evalkit plan` says how much)")
         if choices.budget is not None:
             said.append(f"budget={choices.budget:g}: once {dollars(choices.budget)} are spent, no agent and no judge "
