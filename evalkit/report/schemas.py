@@ -1,4 +1,4 @@
-"""JSON Schemas of the records on disk, made from the classes that write them.
+"""JSON Schemas of the records on disk, made from the classes that write them, and of the gateway's scripts.
 
     python -m evalkit.report.schemas [FOLDER]      writes them, by default into docs/schemas
 
@@ -17,6 +17,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import attrs
 
 from evalkit.execute.outcome import AgentRecord
+from evalkit.gateway.script_keys import script_schema
 from evalkit.grade.verdict import Grade
 from evalkit.records import SCHEMA, write_json
 from evalkit.report.aggregate import Aggregate
@@ -45,6 +46,7 @@ def schema(record: type) -> dict[str, Any]:
 def write_schemas(folder: Path) -> None:
     for name, record in RECORDS.items():
         write_json(folder / f"{name}.schema.json", schema(record))
+    write_json(folder / "script.schema.json", script_schema())
 
 
 def _object(kind: type, shared: dict[str, dict[str, Any]]) -> dict[str, Any]:
