@@ -37,7 +37,7 @@ _NO_KEY = {"AI_GATEWAY_API_KEY": "no-key-is-needed"}
 class Asking:
     """How the models of a run are asked. choice: what was said with `gateway=`, None for nothing.
 
-    on_error: told of bugs in the gateway. said: after `close`, lines for the person on what was played or recorded.
+    said: after `close`, lines for the person on what was played or recorded. errors: bugs in the gateway.
     """
 
     choice: str | None
@@ -145,5 +145,7 @@ class Asking:
         return ""
 
     def close(self) -> None:
-        """End the gateway and what is behind it, if they were started."""
+        """End the gateway and what is behind it, if they were started. A second call does nothing."""
         self._open.close()
+        self.said += [f"a bug in evalkit's gateway: {type(error).__name__}: {error}" for error in self.errors]
+        self.errors.clear()

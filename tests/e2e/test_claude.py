@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evalkit.gateway import Fault, Hang, Reply, ScriptedGateway, Step, Text, ToolCall
+from evalkit.gateway import CutStream, Fault, Hang, Reply, ScriptedGateway, Step, Text, ToolCall
 from tests.e2e.conftest import REPOSITORY, RealProject, workspace_of
 from tests.feature.project import KEY, MiniProject, files_with
 
@@ -159,6 +159,9 @@ def test_the_time_limit_ends_a_run_with_all_its_processes(small: MiniProject) ->
         done = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
     assert 1 == done.status, done.err + done.out
     assert "timeout: ended after its 6 s" in done.out
+    usage = json.loads(next(small.path("results").rglob("result.json")).read_text())["ending"]["usage"]
+    assert (1, 100, 20) == (usage["turns"], usage["input_tokens"], usage["output_tokens"])
+    assert usage["cost"] > 0
     lingering = [entry for entry in Path("/proc").glob("[0-9]*/cmdline") if _holds(entry, b"61.25")]
     assert [] == lingering
     kept = json.loads(next(small.path("results").rglob("result.json")).read_text())
@@ -205,7 +208,69 @@ def test_a_lost_connection_begins_the_run_again(small: MiniProject) -> None:
     assert 0 == done.status, done.err + done.out
     assert "(retry 1 of 2)" in done.err
     result = json.loads(next(small.path("results").rglob("result.json")).read_text())
-    assert [f"1 attempt before failed (for $0.00): {gateway.url} cannot be reached"] == result["ending"]["notes"]
+    lost = f"{gateway.url} cannot be reached: Server disconnected without sending a response. (asked 3 times)"
+    assert [f"1 attempt before failed (for $0.00): {lost}"] == result["ending"]["notes"]
+
+
+def test_a_rate_limit_that_passes_is_waited_for(small: MiniProject) -> None:
+    """429 twice, with a pause that the provider names, and then it answers: a pass, and the tries are told."""
+    def write(request: dict[str, Any]) -> Reply:
+        return Reply((ToolCall("Write", {"file_path": f"{workspace_of(request)}/answer.txt", "content": "Hello.\n"}),))
+
+    busy = Fault(429, "rate_limit_error", "slow down", retry_after=1)
+    with ScriptedGateway([busy, write, busy, Reply((Text("Done."),))]) as gateway:
+        done = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
+        asked = len(gateway.main_requests)
+    assert 0 == done.status, done.err + done.out
+    assert 4 == asked
+    assert 2 == done.err.count(f"greeting: {gateway.url} answered 429: slow down: again in 1.")
+    result = json.loads(next(small.path("results").rglob("result.json")).read_text())
+    assert ["the gateway asked the provider again 2 times"] == result["ending"]["notes"]
+    assert (2, []) == (result["ending"]["retries"], result["failed"])
+    transcript = next(small.path("results").rglob("transcript.jsonl")).read_text()
+    assert "api_retry" not in transcript  # the agent's program saw none of it
+
+
+def test_streams_that_break_off_for_good_are_no_outcome(small: MiniProject) -> None:
+    """Whatever is asked breaks off in the middle: soon an error, status 3, nothing kept, what was consumed is told."""
+    with ScriptedGateway([CutStream(3)] * 50) as gateway:
+        done = small.doit("run", "case:greeting", "agent=claude", "judge=off", "retries=0", f"gateway={gateway.url}")
+        asked = len(gateway.main_requests)
+    assert 3 == done.status, done.err + done.out
+    assert f"{gateway.url} broke off its reply" in done.err
+    assert 3 <= asked <= 4
+    assert not list(small.path(".evalkit/store/agent").rglob("agent.json"))
+    assert not list(small.path("results").rglob("result.json"))
+    assert "spent" in done.err
+
+
+def test_the_agent_never_holds_the_key(small: MiniProject) -> None:
+    """Its environment, as its own shell shows it, has a token of evalkit's that opens nothing afterwards; the provider
+    gets the key, and no file has it.
+    """
+    small.edit("cases/mini/suite.eval", '"Bash(ls *)"', '"Bash(env)"')
+    shown: list[str] = []
+
+    def environment(request: dict[str, Any]) -> Reply:
+        return Reply((ToolCall("Bash", {"command": "env"}),))
+
+    def done_with(request: dict[str, Any]) -> Reply:
+        shown.append(json.dumps(request["messages"]))
+        return Reply((Text("Done."),))
+
+    with ScriptedGateway([environment, done_with]) as gateway:
+        done = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
+        headers = [request.headers for request in gateway.requests]
+    assert 1 == done.status, done.err + done.out
+    assert "ANTHROPIC_AUTH_TOKEN=evalkit-" in shown[0]
+    assert "ANTHROPIC_BASE_URL=http://127.0.0.1:" in shown[0]
+    assert gateway.url not in shown[0]
+    assert KEY not in shown[0]
+    assert {f"Bearer {KEY}"} == {header["authorization"] for header in headers if "authorization" in header}
+    assert [] == small.files_with(KEY)
+    token = shown[0].partition("ANTHROPIC_AUTH_TOKEN=")[2].partition("\\")[0]
+    assert token.startswith("evalkit-")
+    assert [] == small.files_with(token)
 
 
 def _holds(path: Path, text: bytes) -> bool:
