@@ -1,0 +1,66 @@
+"""What an audit found, as results keep it."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from attrs import frozen
+
+__all__ = ["Audit", "Finding", "How", "Outcome"]
+
+How: TypeAlias = Literal["path", "content", "git", "command"]
+"""By what it was noticed. path: a call names it. content: what a call returned holds lines of it. git: its history.
+command: the command that prints a skill."""
+Outcome: TypeAlias = Literal["read", "unknown", "denied", "failed"]
+"""read: the call worked. unknown: it has no result. denied, failed: nothing was read."""
+
+
+@frozen
+class Finding:
+    """What an agent looked at, or tried to. what: the kind of thing (`the solution`). tool: the agent's word for it.
+
+    line: of the transcript: a call's own, of content that of the result. path: of the thing, within the project where
+    it is there. evidence: what the call named, or the line that it returned.
+    """
+
+    what: str
+    how: How
+    outcome: Outcome
+    tool: str
+    call: str
+    line: int
+    path: str
+    evidence: str
+
+    @property
+    def told(self) -> str:
+        """In a line, for people."""
+        said = {"read": "read", "unknown": "may have read", "denied": "was refused",
+                "failed": "tried in vain to read"}[self.outcome]
+        return f"{said} {self.what}: {self.path} (by {self.tool}, line {self.line} of the transcript)"
+
+
+@frozen
+class Audit:
+    """Whether an agent saw what it must not see.
+
+    contaminated: it read something, or may have. findings: what; tries: what it was kept from. more: how many of either
+    are not listed. gaps: places of the transcript that cannot be read: what happened there is not known. note: why
+    there was nothing to audit, or "".
+    """
+
+    version: str
+    contaminated: bool
+    findings: tuple[Finding, ...] = ()
+    tries: tuple[Finding, ...] = ()
+    more: int = 0
+    gaps: int = 0
+    note: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why its trial is contaminated, in a line."""
+        first = self.findings[0]
+        others = len(self.findings) - 1
+        more = f", and {others} more" if others else ""
+        return f"contaminated: it {first.told}{more}"
