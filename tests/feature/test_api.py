@@ -168,6 +168,28 @@ def test_without_a_key_for_its_model(project: MiniProject) -> None:
     assert "GEMINI_API_KEY" in project.doit("run", "case:hello").err  # nor is there a reference answer
 
 
+@pytest.mark.parametrize("choice", ["agent=claude", "agent=auto"])
+def test_a_model_that_claude_code_cannot_reach(project: MiniProject, choice: str) -> None:
+    """Its vendor's key is there, but it speaks another protocol: told, and no reference answer is played instead."""
+    project.env["OPENAI_API_KEY"] = KEY
+    done = project.doit("run", "case:greeting", "model=openai/gpt-test", choice)
+    assert 2 == done.status
+    assert "Claude Code speaks Anthropic's Messages API only, and cannot reach `openai/gpt-test`" in done.err
+    assert "export AI_GATEWAY_API_KEY=…: a gateway has any for it" in done.err
+
+
+def test_models_of_two_vendors(project: MiniProject) -> None:
+    """Each is asked with its own key, over its own protocol."""
+    with provider(Reply((Text(REPLY),))) as gateway:
+        project.env |= {"GEMINI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY, "EVALKIT_GATEWAY": gateway.url}
+        done = project.doit("run", "case:hello", "model=google/gemini-test,anthropic/claude-test")
+        assert 0 == done.status, done.err
+        paths = sorted(request.path for request in gateway.requests if request.method == "POST")
+    assert ["/v1/messages", "/v1beta/models/gemini-test:generateContent"] == paths
+    done = project.doit("run", "case:hello", "model=google/gemini-test,openai/gpt-test", "run=other")
+    assert (2, True) == (done.status, "no key for it is set" in done.err)
+
+
 def test_a_dry_run(project: MiniProject) -> None:
     """It shows the request, and asks nobody."""
     with provider(Reply((Text(REPLY),))) as gateway:

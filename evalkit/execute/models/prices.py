@@ -85,13 +85,6 @@ def price_date(vendor: str = "anthropic") -> str:
     return _vendors()[vendor].date
 
 
-def __getattr__(name: str) -> str:
-    """`DATE`, as it was when all prices were one vendor's."""
-    if name == "DATE":
-        return price_date()
-    raise AttributeError(name)
-
-
 _SAME_MODEL = re.compile(r"([-@]20[0-9]{2}-?[0-9]{2}-?[0-9]{2}|-latest|-0|\[1m\])+$")
 """What ends a name without making it another model: a snapshot's date, the newest one, version `4-0`, a window."""
 

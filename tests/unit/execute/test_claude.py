@@ -20,7 +20,7 @@ from evalkit.digest import digest_file
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.agents import Job, claude
 from evalkit.execute.agents.claude import ClaudeCode
-from evalkit.execute.models.prices import DATE, Price, Prices
+from evalkit.execute.models.prices import Price, Prices, price_date
 from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import AgentError, Ending, Usage
 from evalkit.execute.secrets import Redactor
@@ -342,7 +342,7 @@ def test_what_a_failed_run_consumed(bench: Bench) -> None:
     assert (1, 200, 1001, 20) == (error.usage.turns, error.usage.input_tokens, error.usage.output_tokens,
                                   error.usage.cache_read_tokens)
     assert (200 * 3 + 1001 * 15 + 20 * 0.3) / 1e6 == pytest.approx(error.usage.cost)
-    assert f"price list {DATE}, without the end of the last reply" == error.usage.cost_source
+    assert f"price list {price_date()}, without the end of the last reply" == error.usage.cost_source
 
 
 def test_a_full_disk_is_told_with_what_was_consumed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -412,7 +412,7 @@ def test_events_are_counted_and_not_written_down(bench: Bench) -> None:
     ending = bench.run(requesting, *turn(1, output=40), *turn(2, output=60), {"sleep": 60}, time=1)
     assert 2 == len(bench.transcript.splitlines())
     cost = (200 * 3 + 100 * 15 + 20 * 0.3) / 1e6
-    assert Usage(2, 200, 100, 20, 0, ending.usage.cost, f"price list {DATE}") == ending.usage
+    assert Usage(2, 200, 100, 20, 0, ending.usage.cost, f"price list {price_date()}") == ending.usage
     assert cost == pytest.approx(ending.usage.cost)
 
 

@@ -19,7 +19,7 @@ from evalkit.execute.budget import Budget, BudgetReached
 from evalkit.execute.models.anthropic import decode, encode
 from evalkit.execute.models.chat import Chat
 from evalkit.execute.models.client import Answer, ProviderError
-from evalkit.execute.models.prices import DATE
+from evalkit.execute.models.prices import price_date
 from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import Usage
 from evalkit.gateway import Fault, Reply, ScriptedGateway, Text, ToolCall
@@ -108,7 +108,8 @@ def kept(tree: FinalTree) -> bool:
 def test_the_score_is_the_mean_and_reasons_are_evidence(tmp_path: Path, fake: Fake) -> None:
     """One line a criterion with its reason; the model and the tokens that it took are kept."""
     fake(GOOD)
-    usage = Usage(input_tokens=900, output_tokens=40, cache_read_tokens=7, cost=COST, cost_source=f"price list {DATE}")
+    usage = Usage(input_tokens=900, output_tokens=40, cache_read_tokens=7, cost=COST,
+                  cost_source=f"price list {price_date()}")
     evidence = " 7.0  It is simple.\n      Because.\n 6.0  It is tested.\n      Tests are thin."
     grade = graded(final_tree(tmp_path, {"a": "x"}))
     told = Judging(MODEL, usage)
