@@ -32,6 +32,8 @@ class Running:
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_environ(env))
         assert self.process.stdout is not None
         self.greeting = [self.process.stdout.readline()]
+        if not self.greeting[0]:
+            raise AssertionError(self.process.communicate(timeout=30)[1])
         if "socket" not in self.greeting[0]:
             self.greeting += [self.process.stdout.readline() for _ in range(3)]
 
