@@ -24,6 +24,7 @@ from evalkit.execute.asking import Models
 from evalkit.execute.models.prices import Prices
 from evalkit.execute.models.provider import Endpoints, missing_key
 from evalkit.plan.choices import DIRECT, RECORD
+from evalkit.plan.keys import PLAYED_BY
 
 if TYPE_CHECKING:
     from evalkit.gateway.live import LiveGateway
@@ -70,7 +71,7 @@ class Asking:
     @property
     def given(self) -> tuple[tuple[str, str], ...]:
         """What runs and answers hang on beside what is asked: as `Trial.given`."""
-        return (("played by", self.played),) if self.played else ()
+        return ((PLAYED_BY, self.played),) if self.played else ()
 
     @property
     def endpoints(self) -> Endpoints:

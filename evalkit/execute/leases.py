@@ -146,7 +146,7 @@ def _tokens(usage: Usage) -> int:
 
 def _second_count(own: Usage, counted: Usage) -> list[str]:
     """A note where the agent's own figure of its cost and the gateway's are far apart."""
-    if own.cost is None or counted.cost is None:
+    if own.cost is None or counted.cost is None or not counted.turns:
         return []
     if abs(own.cost - counted.cost) <= max(0.01, _FAR_APART * max(own.cost, counted.cost)):
         return []

@@ -33,7 +33,7 @@ from evalkit.grade.evidence import plain
 from evalkit.grade.judge_answer import Score, read_scores
 from evalkit.grade.judge_question import TOOL
 from evalkit.grade.verdict import Judging, could_not_tell
-from evalkit.plan.keys import Inputs, answer_inputs
+from evalkit.plan.keys import Inputs, answer_inputs, question_inputs
 from evalkit.records import read_json, read_record, write_json, write_record
 
 __all__ = ["Answers", "Ballot", "Cast", "ballots", "kept"]
@@ -73,7 +73,7 @@ class Cast:
 
 def ballots(inputs: Inputs, models: Sequence[str], votes: int) -> list[Ballot]:
     """The ballots of a judge with these inputs: the first vote of each model, then the second, and so on."""
-    questions = {model: digest(answer_inputs(inputs, model, 1)) for model in models}
+    questions = {model: digest(question_inputs(inputs, model)) for model in models}
     found = []
     for number in range(1, votes + 1):
         for model, question in questions.items():

@@ -33,8 +33,8 @@ from evalkit.analysis.model import (
 from evalkit.digest import digest
 from evalkit.plan.trials import Trial
 
-__all__ = ["ABSENT", "Contents", "Held", "Inputs", "agent_inputs", "answer_inputs", "changes", "grade_inputs",
-           "judge_inputs", "template_inputs", "toolchain_inputs", "workspace_inputs"]
+__all__ = ["ABSENT", "PLAYED_BY", "Contents", "Held", "Inputs", "agent_inputs", "answer_inputs", "changes",
+           "grade_inputs", "judge_inputs", "question_inputs", "template_inputs", "toolchain_inputs", "workspace_inputs"]
 
 Inputs: TypeAlias = dict[str, str]
 Contents: TypeAlias = Callable[[str], str]
@@ -42,6 +42,8 @@ Contents: TypeAlias = Callable[[str], str]
 
 Held: TypeAlias = Callable[[str], Mapping[str, str] | None]
 """What a folder with this digest held: its files, each with what tells contents apart; None: not known."""
+PLAYED_BY = "played by"
+"""The input that tells what played a model's part."""
 ABSENT = "absent"
 """The digest of a file or folder that is not there."""
 
@@ -220,6 +222,11 @@ def answer_inputs(inputs: Inputs, model: str, vote: int) -> Inputs:
     """
     question = {name: value for name, value in inputs.items() if name != "votes"} | {"judge model": model}
     return question if vote == 1 else question | {"vote": str(vote)}
+
+
+def question_inputs(inputs: Inputs, model: str) -> Inputs:
+    """What a model is asked, whoever answers for it: a recorded answer is one to the same question."""
+    return {name: value for name, value in answer_inputs(inputs, model, 1).items() if name != PLAYED_BY}
 
 
 def changes(before: Mapping[str, str] | None, now: Mapping[str, str], held: Held = lambda _: None) -> str:
