@@ -1,7 +1,7 @@
 """Equality, hash and form of frozen classes, without a method of its own for each.
 
-attrs writes and compiles methods for every class whenever it is imported. For the classes of compiled cases, which
-every run imports, that takes half of the import.
+attrs writes and compiles methods for every class whenever it is imported: 0.4 ms a class, and 0.1 ms of one without
+them. So classes that every run after an edit imports have theirs from here.
 """
 
 from __future__ import annotations

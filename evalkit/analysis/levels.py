@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar, overload
 
 from attrs import frozen
 
+from evalkit.analysis.by_value import by_value
 from evalkit.diagnostics import Span
 
 __all__ = ["Block", "Level", "Levels", "Statement"]
@@ -24,7 +25,8 @@ class Statement(Protocol):
     def span(self) -> Span: ...
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Block:
     """The statements of one level by their classes, and the folder that their paths are relative to."""
 
@@ -43,7 +45,8 @@ class Block:
         return self.by_kind.get(kind, [])
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Levels:
     """The blocks that a unit is made of, outermost first. Not `whole`: one is missing, since its profile is unknown."""
 

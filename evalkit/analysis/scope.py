@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attrs import Factory, frozen
 
+from evalkit.analysis.by_value import by_value
 from evalkit.analysis.findings import Findings
 from evalkit.analysis.levels import Levels
 from evalkit.analysis.suites import Suite
@@ -13,7 +14,8 @@ from evalkit.diagnostics import Span
 __all__ = ["Scope"]
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Scope:
     """Of a unit; or of a suite or a profile alone, which is resolved to find what is wrong in it."""
 

@@ -13,6 +13,7 @@ from attrs import evolve, frozen
 
 from evalkit.analysis import model as m
 from evalkit.analysis.agents import resolve_agent, resolve_other_agents
+from evalkit.analysis.by_value import by_value
 from evalkit.analysis.calls import expects_calls
 from evalkit.analysis.checks import About, Checks
 from evalkit.analysis.files import relative
@@ -48,7 +49,8 @@ def resolve_case(findings: Findings, suite: Suite, folder: Path, node: n.Case) -
     return _CaseResolver(findings, suite, folder, node).units()
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class _Variant:
     """A track on an arm."""
 

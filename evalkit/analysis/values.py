@@ -7,14 +7,11 @@ import shlex
 from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
 
-import regex
-
 from evalkit.analysis import model as m
 from evalkit.analysis.dialect import FLAGS, compile_regex
 from evalkit.analysis.findings import Findings
 from evalkit.analysis.globs import BadGlob, check_glob
 from evalkit.analysis.placeholders import expand, placeholders, substitute
-from evalkit.analysis.repeats import written_out
 from evalkit.diagnostics import did_you_mean
 from evalkit.syntax import nodes as n
 
@@ -133,6 +130,10 @@ class Values:
         return m.Pattern(pattern.value)
 
     def _regex(self, pattern: n.Regex) -> m.Pattern:
+        import regex  # only here, as in dialect.py
+
+        from evalkit.analysis.repeats import written_out
+
         flags = "".join(sorted(set(pattern.flags)))
         bad = [flag for flag in flags if flag not in FLAGS]
         if bad:

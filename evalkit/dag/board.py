@@ -14,6 +14,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
+from evalkit.analysis.by_value import by_value
 from evalkit.dag.labels import TaskName, label, labels, read_name
 from evalkit.dag.logs import TaskLog
 
@@ -24,7 +25,7 @@ _STAGES = {"workspace": "workspace", "agent": "agent", "grade": "grading", "judg
 _ORDER = list(dict.fromkeys(_STAGES.values()))
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class AtWork:
     """A task that is at work since `began` (by the run's clock). remark: the latest line that it said.
 
@@ -41,7 +42,8 @@ class AtWork:
     log: TaskLog | None = None
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Row:
     """A line of the display: a unit, or a task that several units share. seconds: None where it has not begun."""
 
@@ -51,7 +53,8 @@ class Row:
     remark: str = ""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class View:
     """A run at a moment. verdicts: how many of the units that are done came to which one. seconds: since the start."""
 
@@ -65,7 +68,7 @@ class View:
     budget: float | None = None
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class _Unit:
     label: str
     began: float | None = None
@@ -74,7 +77,7 @@ class _Unit:
     tasks: dict[str, AtWork] = field(factory=dict)
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Board:
     """Told by the run what happens; gives views of it."""
 

@@ -15,12 +15,15 @@ from urllib.parse import unquote
 
 from attrs import frozen
 
+from evalkit.analysis.by_value import by_value
+
 __all__ = ["TaskName", "label", "labels", "read_name"]
 
 _TRIAL = re.compile(r"[^/:]+/(?P<subject>[^:]+)/(?P<unit>[^/:]+)/trial-(?P<number>[0-9]+)")
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class TaskName:
     """A task's name, taken apart. trial: its trial's id, "" for a task that is no single trial's. item: its check."""
 

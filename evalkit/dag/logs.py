@@ -36,7 +36,7 @@ def log_file(results: Path, task: str) -> Path | None:
     return Path(f"{results}/{name.trial}/logs/{name.kind}{'-' if name.item else ''}{name.item}.log")
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class TaskLog:
     """The log of one task that runs. `said` and `goes_on` come from the task's threads, `ended` from the main one.
 

@@ -39,7 +39,7 @@ _LAST_MOMENT = 5.0
 """Seconds that threads get to finish once their children were ended."""
 
 
-@define
+@define(eq=False, repr=False)
 class _Pool:
     places: int
     at_work: int = 0

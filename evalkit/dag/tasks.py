@@ -35,6 +35,7 @@ from evalkit.execute.retry import RetryPolicy
 from evalkit.execute.session import Session
 from evalkit.execute.stages import make_template
 from evalkit.execute.toolchain import find_installed, install
+from evalkit.grade.auditor import Auditor
 from evalkit.plan.keys import Inputs, template_inputs, toolchain_inputs
 from evalkit.plan.trials import Trial
 
@@ -47,7 +48,7 @@ __all__ = ["Graph", "JudgeChoice", "name_of"]
 _NO_ARGUMENTS = inspect.Signature()
 
 
-@define
+@define(eq=False, repr=False)
 class JudgeChoice:
     """With what judges judge, or why they do not.
 
@@ -77,11 +78,12 @@ def name_of(kind: str, trial: Trial, check: str = "") -> str:
     return f"{kind}:{trial.id}:{check}" if check else f"{kind}:{trial.id}"
 
 
-@define
+@define(eq=False, repr=False)
 class Graph:
     """Builds the tasks of a selection, and keeps what could not do its work for the table.
 
-    trials: by their units, with their tasks. tell_groups: whether a case's or a suite's status is that of its parts:
+    trials: by their units, with their tasks. families: of cases by name, all units, also those of other arms.
+    tell_groups: whether a case's or a suite's status is that of its parts:
     for listings, not for runs.
     """
 
@@ -91,6 +93,8 @@ class Graph:
     samples: Samples
     retries: RetryPolicy
     tell_groups: bool = False
+    families: dict[str, Sequence[Case]] = field(factory=dict)
+    auditor: Auditor = field(factory=Auditor)
     tasks: dict[str, Task] = field(factory=dict)
     trials: dict[str, list[TrialTasks]] = field(factory=dict)
     failures: dict[str, Failure] = field(factory=dict)

@@ -17,7 +17,7 @@ __all__ = ["GONE", "GroupUpToDate", "UpToDate"]
 GONE = "its outcome is gone"
 
 
-@define
+@define(eq=False, repr=False)
 class UpToDate:
     """A callable for doit's `uptodate`; `str()` of it gives the reason, which `doit info` shows.
 

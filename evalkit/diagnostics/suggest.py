@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 __all__ = ["did_you_mean", "nearest"]
 
@@ -15,6 +14,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name most like `name`, or None where none is close (difflib's ratio under 0.6)."""
     if len(name) > _LONGEST:
         return None
+    from difflib import get_close_matches  # only where a name is wrong
+
     by_folded = {candidate.lower(): candidate for candidate in known}
     close = get_close_matches(name.lower(), list(by_folded), n=1, cutoff=0.6)
     return by_folded[close[0]] if close else None

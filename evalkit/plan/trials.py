@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from attrs import frozen
 
+from evalkit.analysis.by_value import by_value
 from evalkit.analysis.model import Case
 from evalkit.digest import digest
 
@@ -18,7 +19,8 @@ _LONGEST = 120
 """Characters of an agent's name as the name of a folder."""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class AgentTraits:
     """What planning must know of an agent, without knowing the agent.
 
@@ -40,7 +42,8 @@ class AgentTraits:
     protocol: Literal["anthropic", "openai", "gemini"] | None = None
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Subject:
     """What is being measured: an agent with a model. played: the file that plays the model's part, "" for a model."""
 
@@ -75,7 +78,8 @@ class Subject:
         return self.agent == "oracle"
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Trial:
     """One independent sample of a case with a subject. sample: raised by `fresh=1`, for a further one of the same.
 

@@ -1,7 +1,7 @@
 """The statistics of a unit's trials with a subject: counts, means and sums; pure.
 
-Only trials that passed or failed count in the pass rate. A trial in error, or one that did not run, says nothing about
-who was measured; nor does a check that was skipped or in error. A sum is of what is known, and how many trials' part
+Only trials that passed or failed count in the pass rate. A trial in error, one that did not run, or one whose agent saw
+what it must not see (contaminated) says nothing about who was measured; nor does a check that was skipped or in error. A sum is of what is known, and how many trials' part
 of it is not known stands beside it.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from attrs import frozen
 
+from evalkit.analysis.by_value import by_value
 from evalkit.grade.verdict import Status
 from evalkit.report.row import RowStatus
 from evalkit.report.summary import STATUSES, TrialSummary
@@ -20,7 +21,8 @@ __all__ = ["Aggregate", "aggregate"]
 _CHECK_STATUSES: tuple[Status, ...] = ("pass", "fail", "skipped", "error")
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Aggregate:
     """aggregate.json. trials: by status. pass_rate: of those that passed or failed, 0 to 1; None where none did.
 

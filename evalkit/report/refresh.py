@@ -59,7 +59,7 @@ def refresh(folder: Path, known: Known, changes: Container[str], places: Iterabl
             Known(found.results, found.damaged, found.unsettled, reports.stamps, statuses, lines))
 
 
-@define
+@define(eq=False, repr=False)
 class _Found:
     """What was found at the places of trials. statuses: of lines that were made anew. looks: how many were read."""
 
@@ -102,7 +102,7 @@ class _Found:
             self.unsettled[place] = digest
 
 
-@define
+@define(eq=False, repr=False)
 class _Reports:
     """The reports of a run.
 

@@ -2,7 +2,8 @@
 
 Rules: a check that is skipped or advisory decides nothing. An error of a deciding check makes the trial an error (the
 harness could not tell), never a fail. A timeout is a fail, whatever the checks say. A trial of which nothing was graded
-is an error: a case that grades nothing must not look like one that passes.
+is an error: a case that grades nothing must not look like one that passes. What passed or failed by an agent that saw
+what it must not see has done neither: it is contaminated.
 """
 
 from __future__ import annotations
@@ -12,20 +13,24 @@ from typing import Literal, TypeAlias
 
 from attrs import evolve, frozen
 
+from evalkit.analysis.by_value import by_value
 from evalkit.analysis.model import Check, Judge
 from evalkit.execute.outcome import AgentRecord, Ending, Usage
+from evalkit.grade.audit_record import Audit
 from evalkit.grade.verdict import Grade, Verdict
 from evalkit.plan.trials import Trial
 
 __all__ = ["SELF_CHECK", "CheckResult", "TrialResult", "TrialStatus", "build_result", "check_result", "judge_result",
            "trial_status"]
 
-TrialStatus: TypeAlias = Literal["pass", "fail", "error"]
+TrialStatus: TypeAlias = Literal["pass", "fail", "error", "contaminated"]
+"""contaminated: the agent saw what it must not see, so that what the checks came to says nothing."""
 SELF_CHECK = "self-check: reference answer, no model was called"
 SELF_CHECK_JUDGED = "self-check: reference answer, no model was called but the judge"
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class CheckResult:
     """A check's verdict with what a reader needs to understand it."""
 
@@ -38,10 +43,12 @@ class CheckResult:
     key: str
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class TrialResult:
     """result.json. status: what the trial came to; reason: why, in a line.
 
+    audit: whether the agent saw what it must not see; None for a known answer, and in results of earlier versions.
     failed: what attempts of the agent consumed that a provider failed before the one that counts. must_fail: of a known
     wrong answer, the checks that have to fail. played: the file that played the model's part, "" where
     a model was asked.
@@ -74,6 +81,7 @@ class TrialResult:
     failed: tuple[Usage, ...] = ()
     must_fail: tuple[str, ...] = ()
     played: str = ""
+    audit: Audit | None = None
 
     @property
     def attempts(self) -> int:
@@ -85,14 +93,15 @@ class TrialResult:
         return [check.verdict.score for check in self.checks if check.verdict.score is not None]
 
 
-def build_result(trial: Trial, record: AgentRecord, grades: Sequence[Grade], evalkit: str) -> TrialResult:
+def build_result(trial: Trial, record: AgentRecord, grades: Sequence[Grade], evalkit: str,
+                 audit: Audit | None = None) -> TrialResult:
     """The result of a trial; `grades` are those of the case's checks and judges, in any order."""
     case = trial.case
     by_id = {grade.check: grade for grade in grades}
     checks = tuple(
         [check_result(check, by_id[check.id]) for check in case.checks]
         + [judge_result(judge, by_id[judge.id]) for judge in case.judges])
-    status, reason = trial_status(record.ending, checks)
+    status, reason = trial_status(record.ending, checks, audit)
     must_fail = sorted({check for wrong in case.wrongs if wrong.name == trial.subject.wrong for check in wrong.fails})
     note = _of_wrong_answer(must_fail, checks) if must_fail else ""
     if trial.subject.self_check:
@@ -105,6 +114,7 @@ def build_result(trial: Trial, record: AgentRecord, grades: Sequence[Grade], eva
         prewarm_seconds=record.prewarm_seconds, checks=checks, agent_key=record.key, tree_digest=record.tree_digest,
         left_out=record.tree.left_out, versions=record.versions, finished_at=record.finished_at, evalkit=evalkit,
         failed=record.failed, must_fail=tuple(must_fail), played=trial.subject.played,
+        audit=audit,
     )
 
 
@@ -133,8 +143,15 @@ def _of_wrong_answer(must_fail: Sequence[str], checks: Sequence[CheckResult]) ->
     return f"{said}, but: {', '.join(missed)}" if missed else f"{said}, and that is so"
 
 
-def trial_status(ending: Ending, checks: Sequence[CheckResult]) -> tuple[TrialStatus, str]:
-    """What a trial came to, and why, in a line."""
+def trial_status(ending: Ending, checks: Sequence[CheckResult], audit: Audit | None = None) -> tuple[TrialStatus, str]:
+    """What a trial came to, and why, in a line. One in error is in error, whatever the agent saw: it runs again."""
+    status, reason = _graded(ending, checks)
+    if audit is None or not audit.contaminated or status == "error":
+        return status, reason
+    return "contaminated", f"{audit.reason}; graded, it would be a {status}"
+
+
+def _graded(ending: Ending, checks: Sequence[CheckResult]) -> tuple[TrialStatus, str]:
     deciding = [check for check in checks if not check.advisory and check.verdict.status != "skipped"]
     errors = [check.id for check in deciding if check.verdict.status == "error"]
     failed = [check.id for check in deciding if check.verdict.status == "fail"]

@@ -13,6 +13,7 @@ import attrs
 import orjson
 from attrs import field, frozen
 
+from evalkit.analysis.by_value import by_value
 from evalkit.grade.verdict import Status
 from evalkit.records import SCHEMA
 from evalkit.report.row import Row, RowStatus
@@ -20,11 +21,12 @@ from evalkit.report.row import Row, RowStatus
 __all__ = ["STATUSES", "RunSummary", "TrialSummary", "json_text", "line_of", "line_of_row", "line_text",
            "summary_text"]
 
-STATUSES: tuple[RowStatus, ...] = ("pass", "fail", "error", "not run")
+STATUSES: tuple[RowStatus, ...] = ("pass", "fail", "contaminated", "error", "not run")
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class TrialSummary:
     """A trial in a line. place: its folder under results/<run>/. judge: the scores of its judges, 0 to 10.
 
@@ -65,7 +67,8 @@ class TrialSummary:
     played: str = ""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class RunSummary:
     """summary.json. counts: trials by status."""
 
