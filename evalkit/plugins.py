@@ -7,7 +7,8 @@ ordinary runs never pay for it. What a plug-in must offer stands in docs/plugins
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -43,18 +44,20 @@ class Plugin(NamedTuple):
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The file that tells the distribution's version: it goes or changes when another one is installed."""
-        of = self.entry.dist
-        place = getattr(of, "_path", None)  # a distribution in a zip file has none
-        return (Path(place) / "METADATA",) if isinstance(place, Path) else ()
+        """The file that tells the distribution's version, and its module, where it is loaded: while both are as they
+        were, it is the same plug-in.
+        """
+        place = getattr(self.entry.dist, "_path", None)  # a distribution in a zip file has none
+        module = getattr(sys.modules.get(self.entry.module), "__file__", None)
+        return (*((place / "METADATA",) if isinstance(place, Path) else ()), *((Path(module),) if module else ()))
 
 
-def _all(group: Group) -> Iterator[Plugin]:
+@cache
+def _all(group: Group) -> tuple[Plugin, ...]:
     from importlib.metadata import entry_points
 
-    for entry in entry_points(group=f"evalkit.{group}"):
-        if entry.dist is not None:
-            yield Plugin(group, entry.name, entry.dist.name, entry.dist.version, entry)
+    return tuple(Plugin(group, entry.name, entry.dist.name, entry.dist.version, entry)
+                 for entry in entry_points(group=f"evalkit.{group}") if entry.dist is not None)
 
 
 def plugin_names(group: Group) -> list[str]:

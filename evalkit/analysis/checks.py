@@ -17,6 +17,7 @@ from evalkit.analysis.scope import Scope
 from evalkit.analysis.silences import resolve_silences
 from evalkit.diagnostics import Span, did_you_mean
 from evalkit.digest import digest
+from evalkit.plugins import find_plugin, plugin_names
 from evalkit.syntax import nodes as n
 
 __all__ = ["LANES", "MAX_VOTES", "MAX_WEIGHT", "About", "Checks"]
@@ -127,8 +128,24 @@ class Checks:
                 return "page", m.PageSpec(values.within_workspace(path)), ""
             case n.CheckTranscript(expect=expect, patterns=patterns):
                 return "transcript", m.TranscriptSpec(expect, values.patterns(patterns)), ""
+            case n.CheckPlugin():
+                return "plugin", self._plugin(node.kind), ""
             case n.CheckDefined(name=name):
                 return name.value, *self.defined.steps(name, texts, limit, node.span)
+
+    def _plugin(self, node: n.CheckPlugin) -> m.PluginSpec:
+        name = node.name
+        if find_plugin("graders", name.value) is None:
+            self.report("E021", f"no distribution that is installed has a grader `{name.value}`", name.span,
+                        help=did_you_mean(name.value, plugin_names("graders"))
+                        or "docs/plugins.md tells how one is added")
+        settings: dict[str, str] = {}
+        for setting in node.settings:
+            if setting.name.value in settings:
+                self.report("E031", f"a check has one `{setting.name.value}`", setting.span)
+            settings[setting.name.value] = setting.value.value
+        return m.PluginSpec(name.value, self.values.globs(node.files) if node.files else (),
+                            tuple(sorted(settings.items())))
 
     def _run(self, node: n.CheckRun, limit: n.Number | None) -> m.RunSpec:
         for extra in node.exits[1:]:

@@ -30,6 +30,7 @@ from evalkit.analysis.model_checks import (
     OutputTest,
     PageSpec,
     Pattern,
+    PluginSpec,
     Put,
     Run,
     RunSpec,
@@ -45,8 +46,9 @@ from evalkit.digest import GROWN
 __all__ = [
     "AgentConfig", "Append", "ArgumentTest", "Arm", "Call", "CallsSpec", "Case", "Check", "CheckSpec", "Checkout",
     "Command", "Each", "ExistsSpec", "GrepSpec", "Guidance", "HiddenTestsSpec", "Judge", "Limits", "ModelChoice",
-    "OutputTest", "PageSpec", "Pattern", "Put", "Run", "RunSpec", "Scaffold", "ScoreSpec", "Setup", "Silence",
-    "Skill", "SnapshotSpec", "Step", "StepsSpec", "SuiteInfo", "Tier", "Toolchain", "TranscriptSpec", "Wrong",
+    "OutputTest", "PageSpec", "Pattern", "PluginSpec", "Put", "Run", "RunSpec", "Scaffold", "ScoreSpec", "Setup",
+    "Silence", "Skill", "SnapshotSpec", "Step", "StepsSpec", "SuiteInfo", "Tier", "Toolchain", "TranscriptSpec",
+    "Wrong",
 ]
 
 

@@ -15,8 +15,8 @@ from evalkit.digest import GROWN
 
 __all__ = [
     "Append", "ArgumentTest", "Call", "CallsSpec", "Check", "CheckSpec", "Command", "Each", "ExistsSpec", "GrepSpec",
-    "HiddenTestsSpec", "Judge", "OutputTest", "PageSpec", "Pattern", "Put", "Run", "RunSpec", "ScoreSpec", "Silence",
-    "SnapshotSpec", "Step", "StepsSpec", "TranscriptSpec",
+    "HiddenTestsSpec", "Judge", "OutputTest", "PageSpec", "Pattern", "PluginSpec", "Put", "Run", "RunSpec", "ScoreSpec",
+    "Silence", "SnapshotSpec", "Step", "StepsSpec", "TranscriptSpec",
 ]
 
 
@@ -99,6 +99,17 @@ class HiddenTestsSpec:
     path: str
     command: Command
     type: Literal["hidden-tests"] = "hidden-tests"
+
+
+@by_value
+@frozen(eq=False, repr=False)
+class PluginSpec:
+    """A grader of another distribution. globs: what it may read; all where there are none."""
+
+    grader: str
+    globs: tuple[str, ...]
+    settings: tuple[tuple[str, str], ...]
+    type: Literal["plugin"] = "plugin"
 
 
 @by_value
@@ -233,7 +244,7 @@ class StepsSpec:
 
 CheckSpec: TypeAlias = (
     RunSpec | GrepSpec | ExistsSpec | HiddenTestsSpec | SnapshotSpec | PageSpec | TranscriptSpec | CallsSpec
-    | ScoreSpec | StepsSpec)
+    | ScoreSpec | StepsSpec | PluginSpec)
 
 
 # ---- checks and judges ----

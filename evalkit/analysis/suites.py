@@ -18,7 +18,8 @@ from evalkit.syntax import nodes as n
 
 __all__ = ["MAX_ARMS", "PRIMITIVES", "Suite", "index_suites"]
 
-PRIMITIVES = ("run", "grep", "exists", "absent", "hidden-tests", "snapshot", "page", "transcript")
+PRIMITIVES = ("run", "grep", "exists", "absent", "hidden-tests", "snapshot", "page", "transcript",
+              "plugin")
 """The checks that the language has itself."""
 TAKEN = (*PRIMITIVES, "calls", "score", "judge")
 """Kinds of checks, which no check of a suite's own can have."""

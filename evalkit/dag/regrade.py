@@ -31,6 +31,7 @@ from evalkit.analysis.model import (
     ExistsSpec,
     GrepSpec,
     Judge,
+    PluginSpec,
     ScoreSpec,
     SnapshotSpec,
     TranscriptSpec,
@@ -400,8 +401,8 @@ def _doubt(case: Case, check: Check | Judge, found: Found, lane: str) -> str:
     spec = check.spec
     if _skipped(case, check, lane) or isinstance(spec, TranscriptSpec | CallsSpec | SnapshotSpec):
         return ""
-    if isinstance(spec, GrepSpec | ExistsSpec):
-        return found.tree.rebuilt.doubt(spec.globs)
+    if isinstance(spec, GrepSpec | ExistsSpec | PluginSpec):
+        return found.tree.rebuilt.doubt(spec.globs or None)
     return found.tree.rebuilt.doubt((spec.answer,) if isinstance(spec, ScoreSpec) and spec.parses is None else None)
 
 

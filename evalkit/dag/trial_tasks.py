@@ -14,7 +14,7 @@ from typing import Any
 from attrs import evolve
 
 from evalkit import __version__
-from evalkit.analysis.model import Check, ExistsSpec, GrepSpec, Judge, SnapshotSpec, TranscriptSpec
+from evalkit.analysis.model import Check, ExistsSpec, GrepSpec, Judge, PluginSpec, SnapshotSpec, TranscriptSpec
 from evalkit.dag.tasks import Graph, name_of
 from evalkit.dag.uptodate import GONE
 from evalkit.digest import digest
@@ -28,6 +28,7 @@ from evalkit.grade.recording import Recording, kept_recording, reads_transcript,
 from evalkit.grade.verdict import Grade
 from evalkit.plan.keys import Inputs, agent_inputs, grade_inputs, judge_inputs, workspace_inputs
 from evalkit.plan.trials import Trial
+from evalkit.plugins import find_plugin
 from evalkit.records import read_plain, read_record, write_bytes, write_record
 from evalkit.report.result import TrialResult, build_result
 from evalkit.report.row import Row, row_of
@@ -278,6 +279,10 @@ class TrialTasks:
         for toolchain in (*self.setup.toolchains, *([self.agent.toolchain] if self.agent.toolchain else ())):
             if (installed := self.graph.installed(toolchain)) is not None:
                 yield from (installed.folder, installed.folder / "installed.json")
+        yield from getattr(self.agent, "files", ())
+        for check in self.case.checks:
+            if isinstance(check.spec, PluginSpec) and (plugin := find_plugin("graders", check.spec.grader)):
+                yield from plugin.files
         yield self.folder / "result.json"
         yield from self._places
         for _, target in self._copies():

@@ -16,6 +16,7 @@ from evalkit.analysis.model import (
     ExistsSpec,
     GrepSpec,
     HiddenTestsSpec,
+    PluginSpec,
     RunSpec,
     SnapshotSpec,
     StepsSpec,
@@ -42,6 +43,8 @@ def grader_version(spec: CheckSpec) -> str:
     """The version of the code that grades such a check: part of its key."""
     if isinstance(spec, SnapshotSpec):
         return "snapshot 0"
+    if isinstance(spec, PluginSpec):
+        return str(_module("plugin").plugin_version(spec.grader))
     name = _MODULES.get(type(spec))
     return "none" if name is None else str(_module(name).VERSION)
 
@@ -107,6 +110,10 @@ def _grade(case: Case, spec: CheckSpec, tree: FinalTree, recording: Recording | 
             from evalkit.grade.transcript import grade_transcript
 
             return grade_transcript(spec, recording)
+        case PluginSpec():
+            from evalkit.grade.plugin import grade_plugin
+
+            return grade_plugin(spec, tree)
         case SnapshotSpec():
             return Verdict("skipped", "the local lane has no live checks: they need the sandbox lane")
     return Verdict("error", "this evalkit compiles such a check, but has no grader for it yet")

@@ -23,6 +23,7 @@ from evalkit.analysis.model import (
     GrepSpec,
     HiddenTestsSpec,
     Judge,
+    PluginSpec,
     Put,
     ScoreSpec,
     Setup,
@@ -178,8 +179,10 @@ def grade_inputs(case: Case, check: Check, tree: Mapping[str, str], grader: str,
         inputs |= {"lane": lane, "lanes of the check": digest(check.lanes)}
     if isinstance(spec, TranscriptSpec | CallsSpec):
         return inputs | {"transcript": transcript}
-    if isinstance(spec, GrepSpec | ExistsSpec):
+    if isinstance(spec, GrepSpec | ExistsSpec) or (isinstance(spec, PluginSpec) and spec.globs):
         return inputs | {"matching files": digest({path: tree[path] for path in matching(tree, spec.globs)})}
+    if isinstance(spec, PluginSpec):
+        return inputs | {"final tree": digest(dict(tree))}
     if isinstance(spec, ScoreSpec) and spec.parses is None:
         return inputs | {"answer": tree.get(spec.answer, "")}
     inputs |= {"final tree": digest(dict(tree)), "lane": lane}

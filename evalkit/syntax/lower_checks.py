@@ -107,6 +107,11 @@ class LowerChecks(LowerValues):
         found = self._expectation(self.trees(tree)[0])
         return n.CheckTranscript(found.expect, found.patterns, self.span(tree))
 
+    def check_plugin(self, tree: Tree) -> n.CheckPlugin:
+        settings = tuple(n.PluginSetting(self.names(part)[0], self.text(self.trees(part)[0]), self.span(part))
+                         for part in self.parts(tree, "plugin_setting"))
+        return n.CheckPlugin(self.names(tree)[0], self._all(tree, "plugin_files"), settings, self.span(tree))
+
     def check_defined(self, tree: Tree) -> n.CheckDefined:
         return n.CheckDefined(self.names(tree)[0], self.span(tree))
 

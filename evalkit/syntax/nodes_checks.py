@@ -10,8 +10,9 @@ from evalkit.syntax.nodes_values import Data, Name, Number, Pattern, Range, Real
 
 __all__ = [
     "ArgumentCompare", "ArgumentIn", "ArgumentIs", "ArgumentNode", "ArgumentOneOf", "ArgumentType", "Call", "Check",
-    "CheckDefined", "CheckExists", "CheckGrep", "CheckHiddenTests", "CheckKind", "CheckPage", "CheckRun",
-    "CheckSnapshot", "CheckTranscript", "Define", "Expect", "Expectation", "Graded", "Judge", "Never", "Score",
+    "CheckDefined", "CheckExists", "CheckGrep", "CheckHiddenTests", "CheckKind", "CheckPage", "CheckPlugin", "CheckRun",
+    "CheckSnapshot", "CheckTranscript", "Define", "Expect", "Expectation", "Graded", "Judge", "Never",
+    "PluginSetting", "Score",
     "StepAppend", "StepEach", "StepNode", "StepPut", "StepRun",
 ]
 
@@ -124,13 +125,31 @@ class CheckTranscript:
 
 
 @node
+class PluginSetting:
+    name: Name
+    value: Str
+    span: Span
+
+
+@node
+class CheckPlugin:
+    """A grader of another distribution, with its settings. files: what it may read."""
+
+    name: Name
+    files: tuple[Str, ...]
+    settings: tuple[PluginSetting, ...]
+    span: Span
+
+
+@node
 class CheckDefined:
     name: Name
     span: Span
 
 
 CheckKind: TypeAlias = (
-    CheckRun | CheckGrep | CheckExists | CheckHiddenTests | CheckSnapshot | CheckPage | CheckTranscript | CheckDefined)
+    CheckRun | CheckGrep | CheckExists | CheckHiddenTests | CheckSnapshot | CheckPage | CheckTranscript | CheckPlugin
+    | CheckDefined)
 
 
 @node

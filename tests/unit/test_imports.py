@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "evalkit"
 BASE = ("errors", "digest", "records", "structure", "kept", "plugins")
 """Modules that any stage may use."""
 STAGES = ("diagnostics", "syntax", "analysis", "lint", "plan", "execute", "gateway", "grade", "report", "dag",
-          "authoring", "cli")
+          "authoring", "cli", "extend")
 """From text to doit: a stage may use those before it."""
 ONLY_IN = {"doit": {"dag"}, "lark": {"syntax"}, "httpx": {"execute", "gateway"},
            "rich": {"diagnostics", "report", "dag"}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
@@ -9,8 +10,9 @@ from attrs import evolve, frozen
 from evalkit.analysis.model import Case, Toolchain
 from evalkit.errors import EvalkitError, UserError
 from evalkit.execute.agents.base import Agent, Job
+from evalkit.execute.agents.registry import Careful, Reader
 from evalkit.execute.outcome import AgentError, Ending
-from evalkit.plan.trials import AgentTraits
+from evalkit.plan.trials import AgentTraits, Trial
 from evalkit.plugins import Plugin, load_plugin
 
 if TYPE_CHECKING:
@@ -27,6 +29,18 @@ class Plugged:
     agent: Agent
     traits: AgentTraits
     toolchain: Toolchain | None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """What its version hangs on."""
+        return self.plugin.files
+
+    def given(self, unit: Case) -> tuple[tuple[str, str], ...]:
+        return self.agent.given(unit) if isinstance(self.agent, Reader) else ()
+
+    def check(self, trial: Trial) -> None:
+        if isinstance(self.agent, Careful):
+            self.agent.check(trial)
 
     def cannot(self, unit: Case) -> list[str]:
         try:

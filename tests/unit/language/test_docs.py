@@ -17,6 +17,7 @@ from evalkit.plugins import AGENTS
 from evalkit.syntax import problems, source
 from evalkit.syntax.lower_values import MAX_ARGUMENT, MAX_DURATION, MAX_LENGTH, MAX_NUMBER
 from evalkit.syntax.parse import MAX_ERRORS
+from tests.unit.language.plugins import offer
 from tests.unit.language.project import CASE, diagnose, write
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -41,8 +42,9 @@ def files_of(kind: str, text: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(("kind", "text"), [
     pytest.param(kind, text, id=f"line {line}") for line, kind, text in EXAMPLES])
-def test_an_example_compiles(kind: str, text: str, tmp_path: Path) -> None:
-    """Nothing is wrong with any of them."""
+def test_an_example_compiles(kind: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is wrong with any of them. (The plug-in that they use is the one of examples/.)"""
+    offer(monkeypatch)
     write(tmp_path, {**FILES, **{f"cases/s/{name}": file for name, file in files_of(kind, text).items()}}, suite=None)
 
     assert "" == render_all(diagnose(tmp_path))

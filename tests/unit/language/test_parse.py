@@ -125,6 +125,12 @@ CASE_STATEMENTS: list[tuple[str, tuple[str, dict[str, Any]]]] = [
         ("CheckSnapshot", {"expect": "has", "patterns": ["a", "b"], "one_line": True}))),
     ('check page "a" loads', check(("CheckPage", {"path": "a"}))),
     ('check transcript has "a"', check(("CheckTranscript", {"expect": "has", "patterns": ["a"]}))),
+    ('check plugin a { files "b", "c"; files "d"; e-f "g"; h """i""" } as j "k"', check(("CheckPlugin", {
+        "name": "a", "files": ["b", "c", "d"], "settings": [
+            ("PluginSetting", {"name": "e-f", "value": "g"}),
+            ("PluginSetting", {"name": "h", "value": ("block", "i")})]}),
+        ids=["j"], texts=["k"])),
+    ('check plugin a "b"', check(("CheckPlugin", {"name": "a", "files": [], "settings": []}), texts=["b"])),
     ('check own "a" "b" time 5s', check(("CheckDefined", {"name": "own"}), limits=[5], texts=["a", "b"])),
     ('score code as a { language python; imports "b", "c"; apis "d"; forbid "e", /f/; parses "g" time 1s\n'
      'pass at 0.8, advisory; allow W001 "why" }',

@@ -1,0 +1,1 @@
+"""An agent that writes what it is told, and a grader that counts words."""

@@ -1,0 +1,115 @@
+"""Graders of other distributions: what they see, and that nothing which goes wrong in one is anybody else's fault."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from evalkit.analysis.model import PluginSpec
+from evalkit.errors import HarnessError
+from evalkit.grade import plugin as module
+from evalkit.grade.grader import grader_version
+from evalkit.grade.plugin import Files, grade_plugin
+from evalkit.grade.verdict import Verdict
+from tests.unit.grade.trees import final_tree
+from tests.unit.language.plugins import offer
+
+SPEC = PluginSpec("words", (), (("at-least", "2"),))
+TREE = {"a.txt": "one two three", "docs/b.md": "four", "bytes.bin": "x"}
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    module._grader.cache_clear()
+    yield
+    module._grader.cache_clear()
+
+
+def given(monkeypatch: pytest.MonkeyPatch, **has: Any) -> None:
+    """Offer a grader that has these."""
+    offer(monkeypatch)
+    monkeypatch.setitem(sys.modules, "evalkit_wordy", SimpleNamespace(**has))
+
+
+def test_it_reads_the_files_that_it_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By their names; nothing of it leads to a folder."""
+    def grade(files: Files, settings: dict[str, str]) -> Verdict:
+        assert ("a.txt", "docs/b.md") == files.names
+        assert ["docs/b.md"] == files.matching("docs/**")
+        assert (b"four", "one two three") == (files.bytes("docs/b.md"), files.text("a.txt"))
+        with pytest.raises(KeyError):
+            files.bytes("secret.bin")
+        with pytest.raises(KeyError):
+            files.bytes("../a.txt")
+        with pytest.raises(ValueError, match="larger than 3 bytes"):
+            files.bytes("a.txt", largest=3)
+        assert [] == [name for name in dir(files) if not name.startswith("_") and name not in (
+            "names", "matching", "bytes", "text")]
+        return Verdict("pass", f"at least {settings['at-least']}", "two\nlines", score=7.5)
+
+    given(monkeypatch, VERSION="3", grade=grade)
+    tree = final_tree(tmp_path, {**TREE, "secret.bin": "no"})
+    spec = PluginSpec("words", ("*.txt", "docs/**"), SPEC.settings)
+    assert Verdict("pass", "at least 2", "two\nlines", 7.5) == grade_plugin(spec, tree)
+    assert "evalkit-wordy 0.1.0 3" == grader_version(spec)
+
+
+def test_what_it_says_cannot_drive_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may quote what an agent wrote."""
+    given(monkeypatch, VERSION="1", grade=lambda files, settings: Verdict("fail", "a\x1b[2Jb\nc", "x\x07\n" * 9_000))
+    verdict = grade_plugin(SPEC, final_tree(tmp_path, TREE))
+    assert "\x1b" not in verdict.summary + verdict.evidence
+    assert "\n" not in verdict.summary
+    assert len(verdict.evidence) <= 40_000
+
+
+@pytest.mark.parametrize("raised", [ValueError("at-least"), SystemExit(3), RecursionError("deep"), AssertionError()])
+def test_one_that_crashes_is_an_error_of_its_distribution(raised: BaseException, tmp_path: Path,
+                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    """No fail of the agent's, and nothing ends with it; the evidence says where."""
+    def grade(files: Files, settings: dict[str, str]) -> Verdict:
+        raise raised
+
+    given(monkeypatch, VERSION="1", grade=grade)
+    verdict = grade_plugin(SPEC, final_tree(tmp_path, TREE))
+    assert "error" == verdict.status
+    assert verdict.summary.startswith("the grader `words` of the distribution evalkit-wordy 0.1.0 failed: "
+                                      f"{type(raised).__name__}")
+    assert "in grade" in verdict.evidence
+
+
+@pytest.mark.parametrize("returned", [None, "pass", Verdict("passed", "")])  # type: ignore[arg-type] # no verdict
+def test_one_that_returns_no_verdict(returned: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is an error of its own, too."""
+    given(monkeypatch, VERSION="1", grade=lambda files, settings: returned)
+    verdict = grade_plugin(SPEC, final_tree(tmp_path, TREE))
+    assert ("error", True) == (verdict.status, "evalkit-wordy 0.1.0 returned no verdict" in verdict.summary)
+
+
+@pytest.mark.parametrize("has", [{}, {"VERSION": 1, "grade": print}, {"VERSION": "1"}])
+def test_what_is_no_grader(has: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it needs is said; its key has a version all the same."""
+    given(monkeypatch, **has)
+    with pytest.raises(HarnessError, match=r"the grader `words` of .* is no grader: it needs a text VERSION"):
+        grade_plugin(SPEC, final_tree(tmp_path, TREE))
+    assert grader_version(SPEC).startswith("broken: ")
+
+
+def test_one_that_cannot_be_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its distribution is named, and where its entry point leads."""
+    offer(monkeypatch, value="no_such_module_anywhere")
+    with pytest.raises(HarnessError, match=r"evalkit-wordy 0\.1\.0 cannot be loaded: ModuleNotFoundError") as raised:
+        grade_plugin(SPEC, final_tree(tmp_path, TREE))
+    assert "no_such_module_anywhere" in raised.value.hint
+
+
+def test_one_that_was_uninstalled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A case that was compiled with it is no fail."""
+    monkeypatch.setattr("evalkit.plugins._all", lambda _: ())
+    with pytest.raises(HarnessError, match="no distribution that is installed has a grader `words`"):
+        grade_plugin(SPEC, final_tree(tmp_path, TREE))
