@@ -4,36 +4,29 @@ The system prompt is the case's contract and its guidance, without the sections 
 alone, with a blank line between them, and nothing where there are none. The user's message is the prompt, with the
 suffix. The answer in the reply (fences.py) is written to the case's `answer`; a case without one has its reply in the
 transcript alone. A refusal is an answer of the model's: nothing is written, and the checks judge that.
-
-What passes by itself is asked again, by evalkit's own gateway where that is between, else by the client. An answer
-that was lost on the way is not: it may have been paid for, so it is a failed attempt of its own, at a cost that nobody
-knows.
 """
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Literal
 
 import orjson
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from evalkit.analysis.guidance import without_sections
 from evalkit.analysis.model import Case, Toolchain
-from evalkit.errors import HarnessError, UserError
+from evalkit.errors import UserError
 from evalkit.execute.agents.base import Job
+from evalkit.execute.agents.conversation import Conversation, prompt_of
 from evalkit.execute.agents.fences import answer_in
 from evalkit.execute.agents.registry import Wanted
-from evalkit.execute.attended import attended
-from evalkit.execute.budget import dollars
 from evalkit.execute.models.chat import Chat, Reply, UserTurn
-from evalkit.execute.models.client import POLICY, Answer, ProviderError, TimeUp, complete, language
+from evalkit.execute.models.client import TimeUp, language
 from evalkit.execute.models.provider import Endpoint, missing_key
-from evalkit.execute.outcome import AgentError, Ending, Usage
+from evalkit.execute.outcome import Ending
 from evalkit.execute.overlay import lay_over
-from evalkit.execute.retry import RetryPolicy
-from evalkit.execute.transcripts import Ended, Limit, LimitKind, Message, MessageUsage, Writer
+from evalkit.execute.transcripts import Message, Writer
 from evalkit.plan.trials import AgentTraits
 
 __all__ = ["OneRequest", "make"]
@@ -62,7 +55,7 @@ class OneRequest:
     # ---- what is asked ----
     def _chat(self, job: Job) -> Chat:
         case, model = job.trial.case, job.trial.subject.model or ""
-        return Chat(model, (UserTurn(_prompt(case)),), _system(job.root, case), longest=_longest(job, model),
+        return Chat(model, (UserTurn(prompt_of(case)),), _system(job.root, case), longest=_longest(job, model),
                     temperature=case.agent.temperature, seed=case.agent.seed)
 
     def describe(self, job: Job) -> str:
@@ -70,7 +63,7 @@ class OneRequest:
         endpoint = job.endpoint or self.endpoint
         if endpoint is None:
             return "\n".join([f"one request to {chat.model} (no key for it is set)", "", "system prompt:", chat.system,
-                              "", "prompt:", _prompt(job.trial.case)])
+                              "", "prompt:", prompt_of(job.trial.case)])
         request = language(endpoint.protocol).encode(chat, endpoint)
         headers = dict.fromkeys(endpoint.headers(), f"[{endpoint.variable} redacted]") | dict(request.headers)
         body = orjson.dumps(request.body, option=orjson.OPT_INDENT_2).decode()
@@ -79,58 +72,31 @@ class OneRequest:
 
     # ---- a run ----
     def run(self, job: Job) -> Ending:
-        endpoint, model, limits = job.endpoint or self.endpoint, job.trial.subject.model, job.trial.case.limits
+        endpoint = job.endpoint or self.endpoint
         if endpoint is None:
-            raise missing_key("agent=api", model)
+            raise missing_key("agent=api", job.trial.subject.model)
         chat = self._chat(job)
         with job.transcript.open("wb") as sink:
             writer = Writer(sink, job.redactor, "api")
             if chat.system:
                 writer.write(Message("system", chat.system))
-            writer.write(Message("user", _prompt(job.trial.case)))
+            writer.write(Message("user", prompt_of(job.trial.case)))
+            talk = Conversation(job, endpoint, writer)
             try:
-                answer = attended(lambda: complete(endpoint, chat, policy=_policy(job), limit=float(limits.time),
-                                                   again_if_lost=False), job.tick)
-            except TimeUp as error:
-                return _ended(writer, "timeout", f"ended after its {limits.time} s", Usage(), limit="time",
-                              notes=_retried(error.retries), retries=error.retries)
-            except ProviderError as error:
-                nothing = Usage(turns=0, cost=0.0) if not error.lost else Usage()
-                raise AgentError(error.message, hint=error.hint, transient=error.transient, retry_after=error.wait,
-                                 usage=nothing) from error
-            except UserError:
-                raise
-            except HarnessError as error:  # all is being stopped: what was asked for may have been paid for
-                raise AgentError(error.message, hint=error.hint, usage=Usage()) from error
-            return self._answered(job, writer, answer)
+                reply = talk.ask(chat)
+            except TimeUp:
+                return talk.timed_out()
+            return self._answered(talk, reply)
 
-    def _answered(self, job: Job, writer: Writer, answer: Answer) -> Ending:
-        case, reply = job.trial.case, answer.reply
-        usage = evolve(job.prices.priced(job.trial.subject.model, reply.usage), turns=1)
-        writer.write(Message("assistant", reply.text, id="1"))
-        writer.write(MessageUsage("1", usage.input_tokens or 0, usage.output_tokens or 0, usage.cache_read_tokens or 0,
-                                  usage.cache_write_tokens or 0, model=reply.model, cost=usage.cost),
-                     raw=reply.response)
-        notes = [*_retried(answer.retries), *answer.notes, *_odd(reply)]
+    def _answered(self, talk: Conversation, reply: Reply) -> Ending:
+        talk.notes += _odd(reply)
         if reply.stop != "refusal":
-            notes += _write_answer(job, reply.text)
-        notes = [job.redactor.text(note) for note in notes]
-        if case.limits.cost is not None and usage.cost is None:
-            notes.append("what the answer cost is not known, so its cost limit was not looked at")
-        over = _over(case, reply, usage)
-        if over is not None:
-            return _ended(writer, "capped", over[1], usage, limit=over[0], notes=notes, retries=answer.retries)
-        said = "the model refused to answer" if reply.stop == "refusal" else "answered"
-        return _ended(writer, "completed", said, usage, notes=notes, retries=answer.retries)
-
-
-def _policy(job: Job) -> RetryPolicy:
-    """Evalkit's own gateway asks again itself."""
-    return POLICY if job.endpoint is None else evolve(POLICY, retries=0)
-
-
-def _prompt(case: Case) -> str:
-    return "\n\n".join(part.strip() for part in (case.prompt, case.agent.suffix) if part.strip())
+            talk.notes += _write_answer(talk.job, reply.text)
+        if over := talk.passed():
+            return talk.ended("capped", over[1], over[0])
+        if reply.stop == "length":
+            return talk.ended("capped", "its answer reached the length that it may have", "tokens")
+        return talk.ended("completed", "the model refused to answer" if reply.stop == "refusal" else "answered")
 
 
 def _system(root: Path, case: Case) -> str:
@@ -159,28 +125,10 @@ def _longest(job: Job, model: str) -> int | None:
     return min(found, default=None)
 
 
-def _over(case: Case, reply: Reply, usage: Usage) -> tuple[LimitKind, str] | None:
-    """The limit that the answer came to, if any."""
-    limits = case.limits
-    tokens = sum(count or 0 for count in (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens,
-                                          usage.cache_write_tokens))
-    if limits.cost is not None and (usage.cost or 0.0) > limits.cost:
-        return "cost", f"reached its cost limit of {dollars(limits.cost)}"
-    if limits.tokens is not None and tokens > limits.tokens:
-        return "tokens", f"reached its limit of {limits.tokens} tokens"
-    if reply.stop == "length":
-        return "tokens", "its answer reached the length that it may have"
-    return None
-
-
 def _odd(reply: Reply) -> list[str]:
     if reply.stop == "refusal":
         return [f"refused: {reply.detail[:200]}"]
     return [f"it stopped otherwise than models do: {reply.detail[:200]}"] if reply.stop in ("other", "tools") else []
-
-
-def _retried(retries: int) -> list[str]:
-    return [f"the provider was asked again {retries} time{'s' if retries > 1 else ''}"] if retries else []
 
 
 def _write_answer(job: Job, reply: str) -> list[str]:
@@ -195,11 +143,3 @@ def _write_answer(job: Job, reply: str) -> list[str]:
         (laid / file).write_text(answer.text, encoding="utf-8", errors="replace", newline="")
         lay_over(laid, job.workspace)
     return list(answer.notes)
-
-
-def _ended(writer: Writer, status: Literal["completed", "capped", "timeout"], detail: str, usage: Usage, *,
-           limit: LimitKind | None = None, notes: list[str], retries: int = 0) -> Ending:
-    if limit is not None:
-        writer.write(Limit(limit, detail))
-    writer.write(Ended(status, text=detail, turns=usage.turns, cost=usage.cost))
-    return Ending(status, detail, usage, tuple(notes), retries)

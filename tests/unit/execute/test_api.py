@@ -247,7 +247,7 @@ def test_limits_of_tokens_and_cost(job: Job, limits: Limits, longest: int, detai
 def test_a_cost_limit_where_no_price_is_known(job: Job) -> None:
     """Said, since nobody can keep to it."""
     of = evolve(unit(job, limits=Limits(cost=1.0)), prices=Prices())
-    assert ("what the answer cost is not known, so its cost limit was not looked at",) == play(
+    assert ("what it cost is not known, so its cost limit was not looked at",) == play(
         of, says(ANSWER)).notes
 
 

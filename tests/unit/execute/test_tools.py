@@ -100,7 +100,7 @@ def test_a_model_calls_commands_until_its_turn_is_over(project: Path, protocol: 
             ("look", "ok", True, "it is on")] == results(events)
     assert ["There is a lamp; on: False.", "Turn it on.", "First.", "Done."] == [
         event.text for event in events if isinstance(event, Message)]
-    assert Ended("end", text="Done.", turns=3, cost=ending.usage.cost) == evolve(events[-1], line=0)
+    assert Ended("completed", text="ended its turn", turns=3, cost=ending.usage.cost) == evolve(events[-1], line=0)
     assert {"on": True} == orjson.loads((project / "work/state.json").read_bytes())
     assert "There is a lamp; on: False." in str(asked[0])
     assert "Turn it on or off." in str(asked[0])
@@ -146,7 +146,7 @@ def test_the_turn_limit(project: Path) -> None:
 
 @pytest.mark.parametrize(("limits", "detail"), [
     (Limits(turns=9, time=30, tokens=200), "reached its limit of 200 tokens"),
-    (Limits(turns=9, time=30, cost=0.0005), "reached its cost limit of $0.00"),
+    (Limits(turns=9, time=30, cost=0.0005), "reached its cost limit of $0.0005"),
 ])
 def test_limits_of_tokens_and_cost(project: Path, limits: Limits, detail: str) -> None:
     ending, asked, _ = run(project, [Reply((LOOK,))] * 9, limits=limits)
