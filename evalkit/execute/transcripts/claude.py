@@ -51,6 +51,8 @@ _TOOLS: dict[str, Tool] = {
     "Task": "task", "Agent": "task", "ListMcpResources": "mcp", "ListMcpResourcesTool": "mcp",
     "ReadMcpResource": "mcp", "ReadMcpResourceTool": "mcp",
 }
+_MARKS = (b'"assistant"', b'"parent_tool_use_id"', b'"tool_use_id"', b'"toolu_')
+"""What lines of messages have, whatever is missing of them."""
 _PATHS = ("file_path", "notebook_path", "path")
 _LIMITS: dict[str, LimitKind] = {"error_max_turns": "turns", "error_max_budget_usd": "cost"}
 _STOPS = {"max_tokens": "a reply reached its greatest length",
@@ -85,9 +87,14 @@ class ClaudeFormat:
 
     def held(self, raw: bytes, *, whole: bool) -> str:
         """What a line seems to have held that cannot be read, or ""."""
-        if b'"tool_use"' in raw and (whole or b'"tool_result"' not in raw):
-            return "it is damaged, and held a tool call"  # (of a result that is cut the call is known)
-        return "it is damaged, and held a tool's result" if whole and b'"tool_result"' in raw else ""
+        if b'"tool_use"' in raw:
+            return "it is damaged, and held a tool call"
+        if not whole:
+            return ""  # of a result that is cut the call is known
+        if b'"tool_result"' in raw:
+            return "it is damaged, and held a tool's result"
+        told = b'"stream_event"' not in raw and any(mark in raw for mark in _MARKS)
+        return "it is damaged, and may have held a call" if told else ""
 
     def take(self, line: int, event: Mapping[str, Any], out: list[Event]) -> None:
         """Add what an object of the file tells."""

@@ -86,12 +86,15 @@ def _array(file: IO[bytes]) -> int:
 
 
 def _elements(file: IO[bytes]) -> Iterator[Record]:
-    """The objects and arrays of an array of which `[` was read. The file stands behind its `]` then."""
-    data, at, start, depth, number = b"", 0, -1, 0, 0
+    """The objects and arrays of an array of which `[` was read. The file stands behind its `]` then.
+
+    What stands between them and is no comma is a record, too: after damage that may be all the rest.
+    """
+    data, at, begin, depth, number = b"", 0, 0, 0, 0  # begin: of the element, or of what stands between two
     in_string = too_long = False
     while chunk := file.read(_CHUNK):
-        kept = at if start < 0 or too_long else start
-        data, at, start = data[kept:] + chunk, at - kept, start - kept if start >= 0 and not too_long else start
+        kept = at if too_long else begin
+        data, at, begin = data[kept:] + chunk, at - kept, 0
         if in_string:
             rest = _STRING_END.match(data, at)
             assert rest is not None  # it matches nothing, too
@@ -110,20 +113,29 @@ def _elements(file: IO[bytes]) -> Iterator[Record]:
                 at = rest.end()
             elif mark in b"{[":
                 if not depth:
-                    start, too_long = at - 1, False
+                    yield from _between(number, None if too_long else data[begin : at - 1])
+                    begin, too_long = at - 1, False
                 depth += 1
             elif depth:
                 depth -= 1
                 if not depth:
                     number += 1
-                    yield number, None if too_long else data[start:at], True
-                    start = -1
+                    yield number, None if too_long else data[begin:at], True
+                    begin, too_long = at, False
             elif mark == 0x5D:
+                yield from _between(number, None if too_long else data[begin : at - 1])
                 file.seek(at - len(data), 1)
                 return
-        too_long = too_long or (start >= 0 and len(data) - start > LONGEST)
-    if start >= 0:
-        yield number + 1, None if too_long else data[start:], False
+        too_long = too_long or len(data) - begin > LONGEST
+    if depth:
+        yield number + 1, None if too_long else data[begin:], False
+    else:
+        yield from _between(number, None if too_long else data[begin:])
+
+
+def _between(number: int, text: bytes | None) -> Iterator[Record]:
+    if text is None or text.strip(b", \t\r\n\0"):
+        yield number + 1, text, True
 
 
 # ---- places of a text ----

@@ -8,6 +8,7 @@ own rest then stands on a later line.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator
 from typing import Any, TypeAlias
 
@@ -21,7 +22,8 @@ _WAITS = 8
 """Lines after which the rest of a torn record is not waited for any more."""
 _LARGEST = 4 * 1024 * 1024
 """Characters of a record that is looked through, and of a beginning that waits for its rest."""
-_DECODER = json.JSONDecoder(strict=False)
+_OBJECT = re.compile(r'\{\s*+"')
+_DECODER = json.JSONDecoder()
 
 
 @frozen
@@ -49,11 +51,11 @@ class Mender:
         text = raw.decode("utf-8", "replace").replace("\0", "").lstrip("\ufeff")
         event, _ = _read(text)
         if event is not None:
-            yield line, event
+            yield (line, event) if event.get("type") in kinds else Lost(line, raw, whole)
             return
         if self.waiting is not None:
             event, _ = _read(self._torn + text.rstrip("\r\n"))
-            if event is not None:
+            if event is not None and event.get("type") in kinds:
                 yield self.waiting.line, event
                 self._torn, self.waiting = "", None
                 return
@@ -64,7 +66,7 @@ class Mender:
             return
         found = _among(text, kinds)
         outside, around = _without(text, found), None
-        at = outside.find('{"')
+        at = _find(outside, 0)
         cut = False
         if at >= 0:
             around, cut = _read(outside[at:])
@@ -109,7 +111,7 @@ def _among(text: str, kinds: Collection[str]) -> list[tuple[dict[str, Any], int,
     """The events within other text, with their beginnings and ends."""
     found: list[tuple[dict[str, Any], int, int]] = []
     text = text[:_LARGEST] if len(text) > _LARGEST else text
-    at, tries = text.find('{"'), _TRIES
+    at, tries = _find(text, 0), _TRIES
     while at >= 0 and tries:
         try:
             event, end = _DECODER.raw_decode(text, at)
@@ -118,8 +120,14 @@ def _among(text: str, kinds: Collection[str]) -> list[tuple[dict[str, Any], int,
         else:
             if event.get("type") in kinds:
                 found.append((event, at, end))
-        at = text.find('{"', end)
+        at = _find(text, end)
     return found
+
+
+def _find(text: str, at: int) -> int:
+    """Where the next object begins, or -1."""
+    found = _OBJECT.search(text, at)
+    return found.start() if found else -1
 
 
 def _without(text: str, found: list[tuple[dict[str, Any], int, int]]) -> str:

@@ -44,6 +44,8 @@ class _Reader:
         self._path = path
         self._format: _Format = ClaudeFormat(_denied(path))
         self._chosen = False
+        self._alike = 0
+        """The first line that is like one of a transcript, while it is not known which format the file has."""
         self._mender = Mender()
 
     def events(self) -> Iterator[Event]:
@@ -62,7 +64,7 @@ class _Reader:
                 else:
                     if type(event) is dict:
                         if not self._chosen:
-                            self._choose(event)
+                            self._choose(number, event)
                         self._format.take(number, event, out)
                     if mender.waiting is not None:
                         self._mended(mender.pass_by(number), out)
@@ -70,6 +72,8 @@ class _Reader:
                 yield from out
                 out.clear()
         self._mended(mender.give_up(), out)
+        if not self._chosen and self._alike:
+            out.append(Gap(self._alike, "it is like one of a transcript, but no line tells of which format"))
         self._format.end(out)
         yield from out
 
@@ -77,20 +81,24 @@ class _Reader:
     def _kinds(self) -> frozenset[str]:
         return self._format.KINDS if self._chosen else self._format.KINDS | {"evalkit"}
 
-    def _choose(self, event: Mapping[str, Any]) -> None:
+    def _choose(self, line: int, event: Mapping[str, Any]) -> None:
         if OwnFormat.knows(event):
             self._format, self._chosen = OwnFormat(), True
         elif event.get("type") in self._format.KINDS:
             self._chosen = True
+        elif event.get("type") in OwnFormat.KINDS and not self._alike:
+            self._alike = line
 
     def _mended(self, found: Iterable[Mended], out: list[Event]) -> None:
         for item in found:
             if isinstance(item, Lost):
+                if not self._chosen and not self._alike and item.raw.lstrip().startswith(b'{"type"'):
+                    self._alike = item.line
                 if why := self._format.held(item.raw, whole=item.whole):
                     out.append(Gap(item.line, why))
             else:
                 if not self._chosen:
-                    self._choose(item[1])
+                    self._choose(*item)
                 self._format.take(*item, out)
 
 

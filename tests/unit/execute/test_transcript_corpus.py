@@ -24,7 +24,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int], str]] = {
     "bom-crlf.jsonl": PLAIN,
     "compaction-session.jsonl": ("f1 m4 c1 r1 u2 k1", (40, 25, 0, 0), "no end is told"),
     "compaction.jsonl": ("f1 m1 c1 r1 u2 k1 e1", (40, 25, 0, 0), "success"),
-    "damaged-calls.jsonl": ("f1 m2 c2 r2 u4 g3 e1", (48, 113, 4200, 150), "success, 1 call without a result"),
+    "damaged-calls.jsonl": ("f1 m2 c2 r2 u4 g4 e1", (48, 113, 4200, 150), "success, 1 call without a result"),
     "denials.jsonl": ("f1 c4 r4 u4 e1", (40, 80, 0, 0), "success"),
     "empty.jsonl": ("", (0, 0, 0, 0), "no end is told"),
     "growing-usage.jsonl": ("f1 m3 c1 r1 u2", (14, 94, 310, 320), "no end is told"),
@@ -140,9 +140,11 @@ def test_gaps_say_what_is_missing() -> None:
     def gaps(name: str) -> list[tuple[int, str]]:
         return [(event.line, event.why) for event in read(name) if isinstance(event, Gap)]
 
-    assert [(3, "it is damaged, and held a tool call"), (9, "its tool call has no name, id or input"),
+    assert [(3, "it is damaged, and held a tool call"), (6, "it is damaged, and may have held a call"),
+            (9, "its tool call has no name, id or input"),
             (4, "it is the result of a call that is not there")] == gaps("damaged-calls.jsonl")
     assert [(6, "it is damaged, and held a tool call")] == gaps("truncated-call.jsonl")
+    assert [(5, "it is damaged")] == gaps("own-truncated.jsonl")
     assert [(9, "its tool_result cannot be read: it is the result of a call that is not there"),
             (10, "its tool_result cannot be read: `status` is none of ok, error, denied, missing")] == gaps(
         "own-tools.jsonl")
