@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any, TypeAlias
 
 from attrs import define, evolve, field, frozen
@@ -109,7 +109,8 @@ class Answers:
     def get(self, wanted: Sequence[Ballot]) -> list[Cast]:
         """Ask for all of these votes. Whatever becomes of one, the others are asked for and kept.
 
-        Raises BudgetReached, when all is done, where a call was not made for it, and HarnessError where all is stopped.
+        Raises BudgetReached, when all is done, where a call was not made for it, and HarnessError where all is being
+        stopped: then nobody else is asked, but who is at work on an answer may finish, since it is paid for.
         """
         said: SimpleQueue[Callable[[], None]] = SimpleQueue()
         found: dict[str, Cast | BaseException] = {}
@@ -132,10 +133,7 @@ class Answers:
             # A daemon: a provider that hangs must not keep the process from ending.
             threading.Thread(target=work, name=f"judge {self.judge.id}", daemon=True).start()
         while len(found) < len(wanted):
-            try:
-                said.get(timeout=_NAP)()
-            except Empty:
-                check_going_on()
+            said.get()()
         failed = [outcome for outcome in found.values() if isinstance(outcome, BaseException)]
         for error in sorted(failed, key=lambda error: isinstance(error, BudgetReached)):  # what is worse goes first
             raise error
@@ -167,10 +165,10 @@ class Answers:
                 raise HarnessError(f"its answer is not kept, and no key for the judge model `{ballot.model}` is set")
             session.budget.check()
             answer = self._answer(endpoint, chat, say)
-        reply, usage = self._clean(answer.reply), answer.reply.usage
-        if usage.cost is None:
-            usage = session.prices.priced(ballot.model, usage)
-        session.budget.spend(usage.cost, _CALL)
+            reply, usage = self._clean(answer.reply), answer.reply.usage
+            if usage.cost is None:
+                usage = session.prices.priced(ballot.model, usage)
+            session.budget.spend(usage.cost, _CALL)  # before the place is free: who takes it asks the budget
         judging = Judging(plain(reply.model), usage, answer.retries, tuple(map(plain, answer.notes)))
         cast = _counted(ballot, reply.calls, f" (stop reason {_stop(reply)})", judging, len(self.judge.criteria))
         if not cast.error:
@@ -210,6 +208,7 @@ class Answers:
         while not self.places.acquire(timeout=_NAP):
             check_going_on()
         try:
+            check_going_on()
             yield
         finally:
             self.places.release()

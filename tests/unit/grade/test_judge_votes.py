@@ -303,28 +303,18 @@ def test_the_budget_is_asked_before_every_call(tree: FinalTree, models: Models) 
 
 
 def test_what_is_stopped_gives_no_verdict(tree: FinalTree, models: Models) -> None:
-    """Ctrl-C while models think: the judge's thread does not wait for them."""
+    """Ctrl-C while a model thinks: its answer is kept, since it is paid for; nobody else is asked."""
     models.given = {A: [(1, 1)]}
-    hanging, go_on = threading.Event(), threading.Event()
-
-    def hang() -> None:
-        hanging.set()
-        go_on.wait(60)
-
-    models.before = hang
-    def stop() -> None:
-        hanging.wait(60)
-        process.end_all()
-
-    stopper = threading.Thread(target=stop)
-    stopper.start()
+    models.before = process.end_all
     try:
         with pytest.raises(HarnessError, match="stopped"):
-            graded(tree, judge_of(3), A)
+            graded(tree, judge_of(3), A, at_once=1, threads=3)
     finally:
-        stopper.join()
-        go_on.set()
         process.begin()
+    assert {A: 1} == models.asked
+    models.before = lambda: None
+    assert "pass" == graded(tree, judge_of(3), A).verdict.status
+    assert {A: 3} == models.asked
 
 
 def test_a_bug_of_ours_is_no_verdict(tree: FinalTree, models: Models) -> None:
