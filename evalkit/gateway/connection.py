@@ -20,7 +20,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-__all__ = ["Connection", "Limits", "Received", "Responder", "error_body", "masked"]
+__all__ = ["ClientGone", "Connection", "Limits", "Received", "Responder", "error_body", "masked"]
 
 _METHODS = frozenset({"HEAD", "GET", "POST"})
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})

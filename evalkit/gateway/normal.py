@@ -3,6 +3,7 @@
 `Received` -> `Call` -> `Normal`, the same words for three protocols. Left out, or put in one form:
 
 * who asks: `metadata`, `user`, `safety_identifier`, `prompt_cache_key`, all headers; ids of calls;
+* whether a stream tells its usage (`stream_options`): the live gateway wants it told, a client does not care;
 * how it is cached (`cache_control`), whether a text is a text or a list with one, and whether what follows each other
   is one message or several; in which order calls that were made at once came back;
 * folders (see `Roots`); of system texts, and of reminders that an agent's program puts into turns, the billing line,
@@ -26,7 +27,7 @@ from evalkit.gateway.volatile import Roots, plain_system, plain_text, steady, wi
 
 __all__ = ["Normal", "digest_of", "normal_form"]
 
-_NOT_ASKED = frozenset({"metadata", "user", "safety_identifier", "prompt_cache_key", "cache_control"})
+_NOT_ASKED = frozenset({"metadata", "user", "safety_identifier", "prompt_cache_key", "cache_control", "stream_options"})
 _TOLD_APART = frozenset({"model", "stream", "system", "tools", "messages", "contents", "systemInstruction",
                          "system_instruction"})
 Part: TypeAlias = JsonObject

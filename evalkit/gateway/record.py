@@ -8,7 +8,7 @@ reached, are no part of a cassette.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from evalkit.errors import UserError
@@ -16,7 +16,7 @@ from evalkit.execute.models.provider import Endpoint, find_endpoint, missing_key
 from evalkit.execute.secrets import Redactor
 from evalkit.gateway.asked import Call, Protocol, call_of
 from evalkit.gateway.cassette import CassetteWriter, Exchanged, Played
-from evalkit.gateway.connection import Received, Responder
+from evalkit.gateway.connection import ClientGone, Received, Responder
 from evalkit.gateway.normal import normal_form
 from evalkit.gateway.play_cassette import roots_in
 from evalkit.gateway.play_script import send_fixed
@@ -45,14 +45,16 @@ def has_a_key(environ: Mapping[str, str]) -> None:
 
 
 class Recorder:
-    """The app that records. url: the provider's address; its key comes from `environ`."""
+    """The app that records. url: the provider's address; its key comes from `environ`. secret: variables that a
+    project calls secret.
+    """
 
-    def __init__(self, url: str, writer: CassetteWriter, environ: Mapping[str, str], *,
+    def __init__(self, url: str, writer: CassetteWriter, environ: Mapping[str, str], *, secret: Iterable[str] = (),
                  transport: httpx.BaseTransport | None = None) -> None:
         import httpx
 
         self.url, self.writer, self._environ = url.rstrip("/"), writer, environ
-        self._redactor = Redactor.of(environ)
+        self._redactor = Redactor.of(environ, secret)
         self._clean = self._redactor.text
         self._lock = threading.Lock()
         self._number = 0
@@ -117,6 +119,9 @@ class Recorder:
                             raise httpx.ReadError("the answer is too long")
                 except httpx.HTTPError:
                     cut = True
+        except ClientGone:
+            self._note(f"request {number}: its client left before the answer ended")
+            raise
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             self._trouble(call, f"{self.url} cannot be reached: {error or type(error).__name__}", out)
             return
@@ -126,7 +131,7 @@ class Recorder:
             return
         roots = roots_in(call)
         events = "event-stream" in kept.get("content-type", "")
-        texts = replace_in_body(chunks, roots, self._clean, events=events)
+        texts = replace_in_body(chunks, roots, self._clean, events=events, error=answer.status_code >= 400)
         body: tuple[str | bytes, ...] = (self._redactor.clean(b"".join(chunks)),) if texts is None else tuple(texts)
         self.writer.add(Exchanged(number, normal_form(call, roots, self._clean),
                                   Played(answer.status_code, kept, body, whole, cut)))

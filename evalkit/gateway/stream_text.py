@@ -26,7 +26,7 @@ _ACCOUNT = (
      r'\1"removed"'),
     (re.compile(r"\b(req|org|proj|acct)[_-][A-Za-z0-9]{10,}\b"), r"\1_removed"),
 )
-"""Ids of accounts and requests, in bodies of errors above all."""
+"""Ids of accounts and requests, as errors tell them. In replies such a word is the model's own."""
 _Group: TypeAlias = tuple[object, ...]
 
 
@@ -40,8 +40,8 @@ class _Slot:
 
 
 def replace_in_body(chunks: Sequence[bytes], roots: Roots, clean: Callable[[str], str], *,
-                    events: bool) -> list[str] | None:
-    """The chunks as texts, with names for folders, cleaned, and without ids of accounts.
+                    events: bool, error: bool = False) -> list[str] | None:
+    """The chunks as texts, with names for folders and cleaned; an error also without ids of accounts.
 
     The chunks' bounds stay where nothing was replaced; else there is a chunk for each event of a stream, or one. None:
     the body is no text.
@@ -51,7 +51,8 @@ def replace_in_body(chunks: Sequence[bytes], roots: Roots, clean: Callable[[str]
     except UnicodeDecodeError:
         return None
     parts = _in_events(_END_OF_EVENT.split(whole), roots, clean) if events else [whole]
-    parts = [_replaced(part, roots, clean) for part in parts]
+    parts = [clean(roots.hide(part)) for part in parts]
+    parts = [_without_accounts(part) if error or (events and _is_error(part)) else part for part in parts]
     if "".join(parts) == whole:
         return _decoded(chunks)
     return [part for part in parts if part]
@@ -63,8 +64,12 @@ def _decoded(chunks: Iterable[bytes]) -> list[str]:
     return [text for chunk in chunks if (text := decoder.decode(chunk))]
 
 
-def _replaced(text: str, roots: Roots, clean: Callable[[str], str]) -> str:
-    text = clean(roots.hide(text))
+def _is_error(event: str) -> bool:
+    value = _value(event)
+    return isinstance(value, dict) and "error" in value
+
+
+def _without_accounts(text: str) -> str:
     for pattern, by in _ACCOUNT:
         text = pattern.sub(by, text)
     return text

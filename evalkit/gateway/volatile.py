@@ -17,11 +17,12 @@ __all__ = ["Roots", "plain_system", "plain_text", "roots_of", "steady", "without
 _WORKSPACE = re.compile(r"(?:working (?:in the )?director(?:y|ies)|<cwd>|\bcwd\b)(?: is)?[\s:=`\"']*(/[^\s<>`\"'\\]+)",
                         re.IGNORECASE)
 _CONFIG = re.compile(r"`(/[^\s`]+)/projects/-[^\s`/]+/memory/")
-_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
+_REMINDER = re.compile(r"<system-reminder>(?:(?!<system-reminder>).)*?</system-reminder>\s*", re.DOTALL)
+"""One that is opened again before its end is none: looking for the end of each would take quadratic time."""
 _SAFE = re.compile(r"[^\"\\\x00-\x1f]+")
 """What needs no escapes in JSON, and none in JSON within JSON."""
 _BILLING = re.compile(r"^x-anthropic-billing-header:.*$\n?", re.MULTILINE)
-_MACHINE = re.compile(r"^(\s*-? ?(?:OS Version|Platform|Shell|Is (?:a|directory a) git repo(?:sitory)?))\s*:.*$",
+_MACHINE = re.compile(r"^([ \t]*-? ?(?:OS Version|Platform|Shell|Is (?:a|directory a) git repo(?:sitory)?))\s*:.*$",
                       re.MULTILINE)
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"

@@ -139,6 +139,19 @@ def test_no_key_and_no_account_is_kept(tmp_path: Path, monkeypatch: pytest.Monke
     assert ", yes" in text
 
 
+def test_what_a_model_says_of_accounts_is_its_own(tmp_path: Path) -> None:
+    """Only errors tell the person's."""
+    script = write_script(tmp_path, """\
+        - reply:
+            text: org-abcdefghijklmnop
+            calls: [{name: Look, input: {project_id: mine, request_id: req_0123456789abcdef}}]
+        """)
+    with playing(script) as (provider, _), recording(provider.url, tmp_path / "c") as (asker, _):
+        first = [asker.ask(stream=way).content for way in ("", "sse")]
+    with playing(tmp_path / "c") as (asker, _):
+        assert first == [asker.ask(stream=way).content for way in ("", "sse")]
+
+
 def test_what_came_broken_is_played_broken(tmp_path: Path) -> None:
     """An error with Retry-After, a body that is no text, and answers that broke off, streamed and whole."""
     def answer(request: Received, out: Responder) -> None:
@@ -280,6 +293,30 @@ def test_what_cannot_be_recorded(tmp_path: Path) -> None:
         assert (502, True) == (answer.status_code, "cannot be reached" in answer.text)
     assert 1 == len(recorder.troubles())
     assert [] == list(tmp_path.iterdir())
+
+
+def test_a_client_that_leaves_is_told(tmp_path: Path) -> None:
+    """Half an answer that nobody waited for is no part of a cassette."""
+    left = threading.Event()
+
+    def answer(request: Received, out: Responder) -> None:
+        out.start(200, {"Content-Type": "text/event-stream"})
+        out.write(event("x"))
+        left.wait(10)
+        for _ in range(500):
+            out.write(event("x" * 20_000))
+        out.finish()
+
+    body = {"model": "m", "messages": [{"role": "user", "content": "a"}]}
+    with serving(Provider(answer)) as provider, recording(provider.url, tmp_path / "c") as (asker, recorder):
+        with asker.client.stream("POST", f"{asker.url}/v1/messages", json=body) as response:
+            next(response.iter_raw())
+        left.set()
+        for _ in range(500):
+            if recorder.troubles():
+                break
+            threading.Event().wait(0.02)
+        assert ["request 1: its client left before the answer ended"] == recorder.troubles()
 
 
 def test_a_cassette_is_never_overwritten(tmp_path: Path) -> None:

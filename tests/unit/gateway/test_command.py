@@ -165,3 +165,36 @@ def test_help_has_examples(args: tuple[str, ...]) -> None:
     status, out, _ = evalkit(*args, "--help")
     assert 0 == status
     assert "examples:\n" in out
+
+
+def test_a_closed_terminal_and_nohup(tmp_path: Path) -> None:
+    """A recording is kept when its terminal closes; with `nohup` it goes on."""
+    script, cassette = write_script(tmp_path, "- reply: hi\n"), tmp_path / "c.jsonl"
+    with running("play", str(script)) as (provider, _), running(
+            "record", provider.url, str(cassette), env={"AI_GATEWAY_API_KEY": KEY}) as (gateway, asker):
+        assert "hi" == asker.say()
+        assert 0 == gateway.end(signal.SIGHUP)[0]
+    assert cassette.exists()
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with running("play", str(cassette)) as (gateway, asker):
+            gateway.process.send_signal(signal.SIGHUP)
+            assert "hi" == asker.say()
+            assert 0 == gateway.end()[0]
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_what_a_project_calls_secret_is_kept_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variables that pyproject.toml names, where `record` is run in the project."""
+    script, cassette = write_script(tmp_path, "- reply: '{{user}}'\n"), tmp_path / "c.jsonl"
+    (tmp_path / "cases").mkdir()
+    (tmp_path / "pyproject.toml").write_text('[tool.evalkit]\nsecrets = ["STAGE"]\n')
+    monkeypatch.chdir(tmp_path)
+    env = {"AI_GATEWAY_API_KEY": KEY, "STAGE": "behind-the-moon"}
+    with running("play", str(script)) as (provider, _), running(
+            "record", provider.url, str(cassette), env=env) as (gateway, asker):
+        assert "it is behind-the-moon" == asker.say("it is behind-the-moon")
+        assert 0 == gateway.end()[0]
+    assert "behind-the-moon" not in cassette.read_text()
+    assert "STAGE redacted" in cassette.read_text()

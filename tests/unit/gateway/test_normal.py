@@ -6,9 +6,14 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from evalkit.gateway.asked import Call, Protocol
+from evalkit.gateway.difference import differences, nearest_request
 from evalkit.gateway.normal import Normal, normal_form
+from evalkit.gateway.play_script import describe
+from evalkit.gateway.stream_text import replace_in_body
 from evalkit.gateway.volatile import roots_of, steady
 
 REMINDER = ("<system-reminder>\n# Environment\n - Primary working directory: {cwd}\n - OS Version: {os}\n"
@@ -148,3 +153,35 @@ def test_nothing_is_taken_for_granted(protocol: Protocol) -> None:
            "system": 3, "systemInstruction": "x", "tools": {"a": 1}, "big": 10**40, "text": "\ud800"}
     assert normal(odd, protocol).key()
     assert normal(odd, protocol).place()
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+    | st.sampled_from(["user", "assistant", "system", "tool", "text", "tool_use", "tool_result", "t1"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from([
+        "messages", "contents", "parts", "role", "content", "type", "text", "id", "tool_use_id", "tool_call_id",
+        "tool_calls", "function", "arguments", "functionCall", "functionResponse", "response", "tools", "name",
+        "system", "functionDeclarations", "systemInstruction", "input", "model", "is_error"]), inner, max_size=6),
+    max_leaves=25)
+
+
+@given(st.sampled_from(["anthropic", "openai", "gemini"]), st.dictionaries(
+    st.sampled_from(["messages", "contents", "tools", "system", "systemInstruction", "other"]), ANYTHING))
+@settings(max_examples=150, deadline=None)
+def test_any_json_is_read(protocol: Protocol, body: dict[str, Any]) -> None:
+    """Whatever a client sends, there is a form of it, and it is described, found a place and compared."""
+    form = normal(body, protocol)
+    assert form.key() == normal(body, protocol).key()
+    assert form.place()
+    assert describe(Call(protocol, "answer", "m", "", body).asked())
+    assert [] != differences(form, normal(claude()))
+    assert nearest_request(form, [normal(claude()), form]) is not None
+
+
+@pytest.mark.parametrize("text", ["<system-reminder>" * 30_000, "\n" * 200_000, "`/a" * 60_000, "cwd " * 60_000,
+                                  "1" * 300_000, "Jan 1 " * 60_000, "/tmp/" * 60_000, "data: {" * 40_000])
+def test_long_texts_of_all_kinds_take_no_quadratic_time(text: str) -> None:
+    """A slow pattern would take minutes here."""
+    normal(claude(prompt=text, result=text))
+    normal({"system": text, "messages": []})
+    replace_in_body([text.encode()], roots_of([text]), str, events=True, error=True)
