@@ -155,8 +155,7 @@ def _serve(options: argparse.Namespace) -> int:
                                                      on_error=errors.append) as gateway:
         lease = gateway.open("gateway", endpoints, model="", say=_say,
                              limits=Limits(cost=options.cost, tokens=options.tokens))
-        where = " and ".join(endpoint.shown for endpoint in endpoints)
-        for line in _greeting(gateway.address, f"passing on to {where}", lease.token):
+        for line in _greeting(gateway.address, f"passing on to {endpoints[0].shown}", lease.token):
             print(line)
         sys.stdout.flush()
         stopped.wait()

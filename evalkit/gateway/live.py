@@ -31,7 +31,7 @@ from evalkit.gateway.connection import Received, Responder
 from evalkit.gateway.exchange import FINAL, POLICY, Exchange
 from evalkit.gateway.ledger import Ledger
 from evalkit.gateway.routes import Route, refusal, route_of, token_of
-from evalkit.gateway.server import Server
+from evalkit.gateway.server import Address, Server
 
 if TYPE_CHECKING:
     import httpx
@@ -90,6 +90,10 @@ class LiveGateway:
             timeout=httpx.Timeout(_SILENT, connect=_CONNECT, pool=None), follow_redirects=False, trust_env=True,
             mounts={"all://127.0.0.1": None},  # what is on this machine needs no proxy
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=0))
+
+    @property
+    def address(self) -> Address:
+        return self._server.address
 
     @property
     def url(self) -> str:

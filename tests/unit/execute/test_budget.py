@@ -82,3 +82,30 @@ def test_threads_spend_at_once() -> None:
 def test_small_amounts_keep_their_digits(amount: float, expected: str) -> None:
     """A judge's answer costs less than a cent, and is not free."""
     assert expected == dollars(amount)
+
+
+def test_what_runs_counts_before_it_ends() -> None:
+    """Its cost so far stops new starts; what it came to takes its place, once."""
+    told: list[float] = []
+    budget = Budget(1.0, changed=lambda: told.append(budget.spent))
+    one, other = object(), object()
+    budget.so_far(one, 0.4)
+    budget.so_far(other, 0.3)
+    budget.so_far(one, 0.8)
+    assert 1.1 == pytest.approx(budget.spent)
+    with pytest.raises(BudgetReached):
+        budget.check()
+    budget.spend(0.5, "agent run", one)
+    budget.check()
+    budget.spend(None, "agent run", other)
+    assert (0.5, {"agent run": 1}) == (budget.spent, budget.unknown)
+    assert [pytest.approx(cost) for cost in (0.4, 0.7, 1.1, 0.8, 0.5)] == told
+
+
+def test_a_free_budget_is_never_charged() -> None:
+    """What is played costs nothing, whatever it would have cost."""
+    budget = Budget(0.01, free=True)
+    budget.so_far(budget, 5.0)
+    budget.spend(5.0, "agent run", budget)
+    budget.check()
+    assert "$0.00 spent" == budget.told()

@@ -51,6 +51,8 @@ def test_toml_values_are_read_as_they_are_meant(tmp_path: Path) -> None:
     assert (True, 5) == (choices.keep_workspaces, choices.trials)
 
 
+GATEWAY = ("an address such as http://127.0.0.1:8080, the path of a script or a cassette (x.yaml), record:PATH or "
+           "direct")
 AGENTS = "auto, claude, api, tools, command, oracle, nop, wrong:NAME, replay:PATH, command:LINE"
 
 
@@ -69,6 +71,8 @@ AGENTS = "auto, claude, api, tools, command, oracle, nop, wrong:NAME, replay:PAT
     ("dry", "perhaps", "dry is 1 or 0"),
     ("gateway", "https://user:key@host", "gateway is an address such as http://127.0.0.1:8080, "
                                          "without a user name or password"),
+    ("gateway", "dirct", f"gateway is {GATEWAY}"), ("gateway", "ftp://host/x.yaml", f"gateway is {GATEWAY}"),
+    ("gateway", "record:", f"gateway is {GATEWAY}"),
 ])
 def test_a_bad_value_says_what_is_good(name: str, value: str, hint: str, tmp_path: Path) -> None:
     """The message names the choice, the value, the place and what can be chosen."""
@@ -77,6 +81,8 @@ def test_a_bad_value_says_what_is_good(name: str, value: str, hint: str, tmp_pat
 
 @pytest.mark.parametrize(("name", "value", "expected"), [
     ("agent", "wrong:a b", "wrong:a b"), ("gateway", "http://127.0.0.1:80/", "http://127.0.0.1:80"),
+    ("gateway", "direct", "direct"), ("gateway", "cassettes/x.yaml", "cassettes/x.yaml"), ("gateway", "x.y", "x.y"),
+    ("gateway", "record:a b.jsonl@http://host/", "record:a b.jsonl@http://host"), ("gateway", "record:x", "record:x"),
     ("run", "2025-01.a_b", "2025-01.a_b"), ("claude", "/opt/x y", "/opt/x y"),
 ])
 def test_good_values(name: str, value: str, expected: str, tmp_path: Path) -> None:
