@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,8 @@ _TYPES: dict[type[Any], str] = {
     Folder: "folder", Message: "message", ToolCall: "tool_call", ToolResult: "tool_result", MessageUsage: "usage",
     Limit: "limit", SubAgent: "sub_agent", Compacted: "compacted", Gap: "gap", Ended: "end",
 }
+_TOKENS = {"input_tokens": "in", "output_tokens": "out", "cache_read_tokens": "from a cache",
+           "cache_write_tokens": "into a cache"}
 _ROLES = {"assistant": "agent", "thinking": "thinks", "user": "user", "system": "system"}
 
 
@@ -195,10 +197,10 @@ def _cut(text: str) -> str:
     return text if len(text) <= _WIDE else text[: _WIDE - 1] + "…"
 
 
-def _tokens(of: MessageUsage | Totals) -> str:
-    parts = [(of.input_tokens, "in"), (of.output_tokens, "out"), (of.cache_read_tokens, "from a cache"),
-             (of.cache_write_tokens, "into a cache")]
-    said = ", ".join(f"{number:,} {what}" for number, what in parts if number or what in ("in", "out"))
+def _tokens(of: MessageUsage | Totals | Mapping[str, int]) -> str:
+    found = of if isinstance(of, Mapping) else {name: getattr(of, name) for name in _TOKENS}
+    said = ", ".join(f"{found.get(name, 0):,} {what}" for name, what in _TOKENS.items()
+                     if found.get(name) or what in ("in", "out"))
     return f"tokens: {said}"
 
 
@@ -211,4 +213,6 @@ def _sum(totals: Totals) -> Iterator[str]:
     amiss += [count(totals.gaps, "gap")] if totals.gaps else []
     if amiss:
         yield f"amiss: {', '.join(amiss)}"
+    if totals.ended is not None and totals.ended.tokens:
+        yield f"by its own count {_tokens(totals.ended.tokens)}"
     yield f"in the end: {plain(totals.state)}"

@@ -32,6 +32,7 @@ PLAIN = """\
 
 3 calls (1 read, 1 write, 1 shell), 4 replies; tokens: 48 in, 113 out, 4,200 from a cache, 150 into a cache
 amiss: 1 error
+by its own count tokens: 48 in, 160 out
 in the end: success
 """
 

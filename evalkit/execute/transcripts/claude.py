@@ -60,6 +60,10 @@ _STOPS = {"max_tokens": "a reply reached its greatest length",
 _TELLING = frozenset({"message_start", "message_delta"})
 """The provider's own events that tell of usage."""
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_TOLD = (("input_tokens", "inputTokens", "input_tokens"), ("output_tokens", "outputTokens", "output_tokens"),
+         ("cache_read_tokens", "cacheReadInputTokens", "cache_read_input_tokens"),
+         ("cache_write_tokens", "cacheCreationInputTokens", "cache_creation_input_tokens"))
+"""What tokens are called in events, for a model of a result line, and in a usage."""
 _OPEN_MESSAGES = 64
 """Messages whose usage may still grow: one for each sub-agent that works at a time."""
 _ANY = "session"
@@ -280,7 +284,7 @@ class ClaudeFormat:
         turns, cost = event.get("num_turns"), event.get("total_cost_usd")
         out.append(Ended(how, event.get("is_error") is True, said if isinstance(said, str) else "",
                          turns if isinstance(turns, int) else None,
-                         float(cost) if isinstance(cost, int | float) else None, line))
+                         float(cost) if isinstance(cost, int | float) else None, _told_tokens(event), line))
 
 
 def tool_of(name: str) -> Tool:
@@ -293,6 +297,22 @@ def denied_by(event: Mapping[str, Any]) -> set[str]:
     denials = event.get("permission_denials")
     return {str(denial.get("tool_use_id")) for denial in (denials if isinstance(denials, list) else ())
             if isinstance(denial, dict)}
+
+
+def _told_tokens(event: Mapping[str, Any]) -> dict[str, int]:
+    """The tokens of a result line: the sums over its models, which have what its `usage` may lack."""
+    models = event.get("modelUsage")
+    each = [used for used in models.values() if isinstance(used, dict)] if isinstance(models, dict) else []
+    found = {}
+    for name, of_model, own in _TOLD:
+        values = [used.get(of_model) for used in each] or [_inner(event.get("usage"), own)]
+        if numbers := [value for value in values if type(value) is int]:
+            found[name] = sum(numbers)
+    return found
+
+
+def _inner(given: object, name: str) -> object:
+    return given.get(name) if isinstance(given, dict) else None
 
 
 def _text(content: object) -> str:

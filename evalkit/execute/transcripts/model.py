@@ -130,7 +130,8 @@ class Gap:
 class Ended:
     """The agent's run ended by itself. how: its own word for it (`success`, `error_max_turns`, …).
 
-    text: what it said last. turns, cost (dollars): by its own count.
+    text: what it said last. turns, cost (dollars), tokens (named as in MessageUsage): by its own count, which may have
+    what the messages do not tell.
     """
 
     how: str
@@ -138,6 +139,7 @@ class Ended:
     text: str = ""
     turns: int | None = None
     cost: float | None = None
+    tokens: Mapping[str, int] = field(factory=dict)
     line: int = 0
 
 

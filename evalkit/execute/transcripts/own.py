@@ -179,4 +179,6 @@ def _fits(value: object, wanted: str) -> bool:
             return isinstance(value, int | float) and not isinstance(value, bool)
         case "Mapping[str, Any]":
             return isinstance(value, dict)
+        case "Mapping[str, int]":
+            return isinstance(value, dict) and all(type(number) is int for number in value.values())
     return isinstance(value, str)

@@ -165,3 +165,16 @@ def test_sub_agents(tmp_path: Path) -> None:
 def test_how_a_run_ended(tmp_path: Path) -> None:
     """The result line's subtype."""
     assert Ended("error_max_turns", line=2) == told(Transcript().end("error_max_turns").save(tmp_path))[-1]
+
+
+def test_what_a_run_says_that_it_took(tmp_path: Path) -> None:
+    """The sums over its models, which have the last request of a run that a limit ended; else its own usage."""
+    lines = Transcript().add({
+        "type": "result", "subtype": "success", "num_turns": 3, "total_cost_usd": 0.5, "usage": {"input_tokens": 5},
+        "modelUsage": {"a": {"inputTokens": 7, "outputTokens": 2, "cacheReadInputTokens": 9},
+                       "b": {"inputTokens": 1, "outputTokens": 1}}})
+    ended = told(lines.save(tmp_path / "a"))[-1]
+    assert (3, 0.5, {"input_tokens": 8, "output_tokens": 3, "cache_read_tokens": 9}) == (
+        ended.turns, ended.cost, ended.tokens)
+    lines = Transcript().add({"type": "result", "subtype": "success", "usage": {"input_tokens": 5, "output_tokens": 6}})
+    assert {"input_tokens": 5, "output_tokens": 6} == told(lines.save(tmp_path / "b"))[-1].tokens
