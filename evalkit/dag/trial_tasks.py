@@ -74,7 +74,7 @@ class TrialTasks:
 
     @cached_property
     def workspace(self) -> Inputs:
-        return workspace_inputs(self.setup, self.contents)
+        return workspace_inputs(self.setup, self.contents, self.trial.traits.skills_folder)
 
     @cached_property
     def _record(self) -> AgentRecord:
@@ -115,7 +115,8 @@ class TrialTasks:
 
         def make() -> None:
             graph.make_once("workspace", digest(self.workspace), missing,
-                            lambda: make_workspace(self.session, self.setup, inputs=self.workspace), paid=not light())
+                            lambda: make_workspace(self.session, self.setup, inputs=self.workspace,
+                                                   skills_folder=self.trial.traits.skills_folder), paid=not light())
 
         after = [graph.template(self.case, self.contents, missing)]
         if any(skill.command for skill in self.setup.skills):

@@ -59,7 +59,8 @@ def _run(session: Session, agent: Agent, job: Job) -> Ending:
         return evolve(ending, notes=(*ending.notes, *models.notes)) if endpoints else ending
     with gateway.lease(trial.case.unit, endpoints, model=trial.subject.model or "", limits=trial.case.limits,
                        spent=lambda cost: session.budget.so_far(job, cost), say=session.say) as lease:
-        leased = evolve(job, endpoint=lease.endpoint(endpoints[0]), redactor=job.redactor.also(TOKEN, lease.token))
+        given = tuple(lease.endpoint(endpoint) for endpoint in endpoints)
+        leased = evolve(job, endpoint=given[0], endpoints=given, redactor=job.redactor.also(TOKEN, lease.token))
         try:
             ending = agent.run(leased)
         except AgentError as error:

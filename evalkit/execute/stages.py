@@ -39,7 +39,7 @@ from evalkit.execute.secrets import Redactor
 from evalkit.execute.session import Session
 from evalkit.execute.tree import Manifest, listed, members, pack, unpack
 from evalkit.plan.keys import Inputs, agent_inputs, changes, template_inputs, workspace_inputs
-from evalkit.plan.trials import Trial
+from evalkit.plan.trials import SKILLS_FOLDER, Trial
 from evalkit.records import BadRecord, Misfit, read_record, record_bytes, structure, unstructure, write_record
 
 __all__ = ["RETRIES", "TRANSCRIPT", "TREE", "agent_record", "is_light", "make_template", "make_workspace", "run_agent"]
@@ -95,14 +95,14 @@ def _keep_tree(session: Session, setup: Setup, tree: Path, entry: Path, what: st
     write_record(entry / _MANIFEST, manifest, sync=False)  # the store sees to what must survive a loss of power
 
 
-def make_workspace(session: Session, setup: Setup, *, inputs: Inputs) -> str:
+def make_workspace(session: Session, setup: Setup, *, inputs: Inputs, skills_folder: str = SKILLS_FOLDER) -> str:
     """Clone the template, lay the starter over it and deliver the skills. Returns the store's key.
 
-    inputs: as the caller took them (`workspace_inputs`).
+    inputs: as the caller took them (`workspace_inputs`). skills_folder: where in it skills are put.
     """
     key = digest(inputs)
     template = _opened(session, "template", inputs["template"])
-    if _is_put_together(session, setup, template, inputs):
+    if _is_put_together(session, setup, template, inputs, skills_folder):
         return key
     toolchains = setup.toolchains if any(skill.command for skill in setup.skills) else ()
     with (session.desk("workspace", toolchains) as (folder, env),
@@ -112,9 +112,9 @@ def make_workspace(session: Session, setup: Setup, *, inputs: Inputs) -> str:
         if setup.starter is not None:
             lay_over(session.root / setup.starter, tree)
         for skill in setup.skills:
-            _deliver(session, skill, tree, folder, env)
+            _deliver(session, skill, tree / skills_folder / skill.name, folder, env)
         _keep_tree(session, setup, tree, entry, "the workspace")
-        _check_unchanged(inputs, workspace_inputs(setup, session.contents))
+        _check_unchanged(inputs, workspace_inputs(setup, session.contents, skills_folder))
     return key
 
 
@@ -127,18 +127,18 @@ def is_light(session: Session, setup: Setup, inputs: Inputs) -> bool:
         return False
 
 
-def _is_put_together(session: Session, setup: Setup, template: Path, inputs: Inputs) -> bool:
+def _is_put_together(session: Session, setup: Setup, template: Path, inputs: Inputs, skills_folder: str) -> bool:
     """Make a workspace of a few files in memory. Returns False where it is none of that kind."""
     layers = [(setup.starter, "")] if setup.starter is not None else []
     for skill in setup.skills:
         if skill.folder is None:
             return False
-        layers.append((skill.folder, f".claude/skills/{skill.name}"))
+        layers.append((skill.folder, f"{skills_folder}/{skill.name}"))
     made = layered(template / TREE, [(session.root / path, place) for path, place in layers], exclude=setup.caches)
     if made is None:
         return False
     archive, manifest = made
-    _check_unchanged(inputs, workspace_inputs(setup, session.contents))
+    _check_unchanged(inputs, workspace_inputs(setup, session.contents, skills_folder))
     key = digest(inputs)
     session.store.put("workspace", key, {TREE: archive}, inputs=inputs)
     session.last_made = key, archive, manifest
@@ -153,8 +153,7 @@ def _opened(session: Session, kind: str, key: str) -> Path:
     return entry
 
 
-def _deliver(session: Session, skill: Skill, tree: Path, folder: Path, env: Mapping[str, str]) -> None:
-    target = tree / ".claude/skills" / skill.name
+def _deliver(session: Session, skill: Skill, target: Path, folder: Path, env: Mapping[str, str]) -> None:
     if skill.folder is not None:
         lay_over(session.root / skill.folder, target)
         return

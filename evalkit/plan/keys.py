@@ -32,7 +32,7 @@ from evalkit.analysis.model import (
     TranscriptSpec,
 )
 from evalkit.digest import digest
-from evalkit.plan.trials import Trial
+from evalkit.plan.trials import SKILLS_FOLDER, Trial
 
 __all__ = ["ABSENT", "PLAYED_BY", "Contents", "Held", "Inputs", "agent_inputs", "answer_inputs", "changes",
            "grade_inputs", "judge_inputs", "question_inputs", "template_inputs", "toolchain_inputs", "workspace_inputs"]
@@ -83,7 +83,8 @@ def template_inputs(setup: Setup, contents: Contents) -> Inputs:
             "caches": digest(setup.caches)}
 
 
-def workspace_inputs(setup: Setup, contents: Contents) -> Inputs:
+def workspace_inputs(setup: Setup, contents: Contents, skills_folder: str = SKILLS_FOLDER) -> Inputs:
+    """Of a workspace. skills_folder: where in it skills are put."""
     inputs = {"layout": LAYOUT, "template": digest(template_inputs(setup, contents))}
     if setup.starter is not None:
         inputs[f"starter {setup.starter}"] = contents(setup.starter)
@@ -93,13 +94,15 @@ def workspace_inputs(setup: Setup, contents: Contents) -> Inputs:
         else:
             inputs[f"skill {skill.name}"] = digest(skill.command)
             inputs |= _toolchains(setup)
+    if setup.skills and skills_folder != SKILLS_FOLDER:
+        inputs["skills folder"] = skills_folder
     return inputs
 
 
 def agent_inputs(trial: Trial, contents: Contents) -> Inputs:
     case, traits = trial.case, trial.traits
     inputs = {
-        "workspace": digest(workspace_inputs(case.setup, contents)),
+        "workspace": digest(workspace_inputs(case.setup, contents, traits.skills_folder)),
         "agent": trial.subject.agent,
         "agent version": traits.version,
         "lane": trial.lane,

@@ -11,10 +11,12 @@ from evalkit.analysis.by_value import by_value
 from evalkit.analysis.model import Case
 from evalkit.digest import digest
 
-__all__ = ["PLAYED", "AgentTraits", "Subject", "Trial"]
+__all__ = ["PLAYED", "SKILLS_FOLDER", "AgentTraits", "Subject", "Trial"]
 
 PLAYED = "+played"
 """What the path of a subject ends in whose model was played: percent-encoding leaves no `+`."""
+SKILLS_FOLDER = ".claude/skills"
+"""Where skills are put into a workspace for an agent that does not say where it looks for them."""
 _LONGEST = 120
 """Characters of an agent's name as the name of a folder."""
 
@@ -31,6 +33,7 @@ class AgentTraits:
     idle: it leaves the workspace as it is.
     models: it is given a model, each of a comma list in trials of its own, and needs a key.
     protocol: the one in which it asks models, as `execute/models` names it; None where it takes any.
+    skills_folder: where in its workspace it looks for skills.
     """
 
     version: str
@@ -40,6 +43,7 @@ class AgentTraits:
     idle: bool = False
     models: bool = False
     protocol: Literal["anthropic", "openai", "gemini"] | None = None
+    skills_folder: str = SKILLS_FOLDER
 
 
 @by_value

@@ -174,7 +174,7 @@ def test_a_model_that_claude_code_cannot_reach(project: MiniProject, choice: str
     project.env["OPENAI_API_KEY"] = KEY
     done = project.doit("run", "case:greeting", "model=openai/gpt-test", choice)
     assert 2 == done.status
-    assert "Claude Code speaks Anthropic's Messages API only, and cannot reach `openai/gpt-test`" in done.err
+    assert "agent=claude speaks Anthropic's Messages API only, and cannot reach `openai/gpt-test`" in done.err
     assert "export AI_GATEWAY_API_KEY=…: a gateway has any for it" in done.err
 
 

@@ -9,13 +9,18 @@ from evalkit.execute.models.provider import Endpoint
 __all__ = ["asking", "hidden", "model_name"]
 
 
-def asking(endpoint: Endpoint | None) -> dict[str, str]:
-    """The variables that point a client of the endpoint's protocol there. Raises UserError where its key is none.
+def asking(*endpoints: Endpoint | None) -> dict[str, str]:
+    """The variables that point clients of the endpoints' protocols there. Raises UserError where a key is none.
 
     Anthropic's API key is set to nothing on purpose beside a token: one that is set would win over it.
     """
-    if endpoint is None:
-        return {}
+    found: dict[str, str] = {}
+    for endpoint in endpoints:
+        found |= _variables(endpoint) if endpoint is not None else {}
+    return found
+
+
+def _variables(endpoint: Endpoint) -> dict[str, str]:
     key = endpoint.sound_key()
     if endpoint.protocol == "openai":
         return {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": key}
@@ -31,8 +36,7 @@ def model_name(slug: str, endpoint: Endpoint | None) -> str:
     return endpoint.model(slug) if endpoint is not None else slug
 
 
-def hidden(env: Mapping[str, str], endpoint: Endpoint | None) -> dict[str, str]:
-    """An environment to show: without the key."""
-    if endpoint is None or not endpoint.key:
-        return dict(env)
-    return {name: f"[{endpoint.variable} redacted]" if value == endpoint.key else value for name, value in env.items()}
+def hidden(env: Mapping[str, str], *endpoints: Endpoint | None) -> dict[str, str]:
+    """An environment to show: without the keys."""
+    keys = {endpoint.key: endpoint.variable for endpoint in endpoints if endpoint is not None and endpoint.key}
+    return {name: f"[{keys[value]} redacted]" if value in keys else value for name, value in env.items()}

@@ -27,8 +27,9 @@ class Job:
     (toolchains, no variable of the person's). transcript: where the agent's own stream goes, cleaned of secrets.
     off_limits: folders of the harness that no agent may look into. toolchain: the agent's own program, installed.
     prices: what models cost, for an agent that must keep to a case's limit of cost. endpoint: where the agent's program
-    asks its model, and with what: evalkit's own gateway and a token of this run alone. None: there is no gateway between
-    (gateway=direct), the agent's own endpoint holds. Messages to people name the agent's own, and its variable.
+    asks its model, and with what: evalkit's own gateway and a token of this run alone. None: there is no gateway
+    between (gateway=direct), the agent's own endpoint holds. Messages to people name the agent's own, and its variable.
+    endpoints: that one, and those of the other protocols in which its model can be asked.
     """
 
     trial: Trial
@@ -44,6 +45,7 @@ class Job:
     prices: Prices = field(factory=Prices, repr=False)
     tick: Callable[[float], None] = field(default=lambda _: None, repr=False)
     endpoint: Endpoint | None = field(default=None, repr=False)
+    endpoints: tuple[Endpoint, ...] = field(default=(), repr=False)
 
 
 class Agent(Protocol):

@@ -50,7 +50,7 @@ _UNAVAILABLE, _AGAIN = 69, 75
 _NOT_STARTED = (126, 127)
 _SAID = 300
 _KNOWN = ("home", "model", "project", "prompt_file", "workspace")
-_TRAITS = AgentTraits("1", frozenset({"prompt", "model", "tools", "time"}), sampled=True, builds=True)
+_TRAITS = AgentTraits("1", frozenset({"prompt", "model", "tools", "time", "spending"}), sampled=True, builds=True)
 
 
 @frozen
@@ -77,7 +77,7 @@ class ProgramAgent:
         return tuple((f"program {path}", path) for path in project_files(self._command(unit)))
 
     def describe(self, job: Job) -> str:
-        env = hidden(self._env(job), job.endpoint or self.endpoint)
+        env = hidden(self._env(job), *self._endpoints(job))
         lines = [f"{name}={value}" for name, value in sorted(env.items())]
         where = f"prompt in {_prompt_file(job)}:" if self._in_file(job) else "prompt on standard input:"
         return "\n".join([*lines, shlex.join(self._argv(job)), "", where, _prompt(job.trial.case)])
@@ -90,7 +90,7 @@ class ProgramAgent:
         with (job.transcript.open("wb") as transcript,
               job.transcript.with_suffix(".stdout").open("wb") as out,
               job.transcript.with_suffix(".stderr").open("wb") as err):
-            writer = Writer(transcript, job.redactor, job.trial.subject.agent, folder=str(job.workspace))
+            writer = Writer(transcript, job.redactor, job.trial.subject.agent, folder=str(job.workspace), calls=False)
             writer.write(Message("user", prompt))
             said, errors = _Said(writer, _Kept(out, job.redactor)), _Kept(err, job.redactor)
             try:
@@ -125,12 +125,15 @@ class ProgramAgent:
             "model": model_name(model, job.endpoint or self.endpoint) if model else "",
         })
 
+    def _endpoints(self, job: Job) -> tuple[Endpoint | None, ...]:
+        return job.endpoints or (job.endpoint or self.endpoint,)
+
     def _in_file(self, job: Job) -> bool:
         return any("prompt_file" in placeholders(word) for word in self._command(job.trial.case).words)
 
     def _env(self, job: Job) -> dict[str, str]:
         return {
-            **job.env, **asking(job.endpoint or self.endpoint), **dict(job.trial.case.agent.env),
+            **job.env, **asking(*self._endpoints(job)), **dict(job.trial.case.agent.env),
             "HOME": str(job.home),
             # git must not find a repository above the workspace: that would be the person's own.
             "GIT_CEILING_DIRECTORIES": str(job.workspace.parent),

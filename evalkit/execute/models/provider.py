@@ -99,17 +99,6 @@ class Endpoint:
             return {"authorization": f"Bearer {self.sound_key()}"}
         return {self.style: self.sound_key()}
 
-    def claude_code(self) -> dict[str, str]:
-        """The environment that points Claude Code here. Raises UserError where it does not speak the protocol.
-
-        The API key is set to nothing on purpose at a gateway: one that is set would win over the token.
-        """
-        if self.protocol != "anthropic":
-            raise _not_for_claude_code("it", self.variable)
-        if self.style == "bearer":
-            return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_AUTH_TOKEN": self.sound_key(), "ANTHROPIC_API_KEY": ""}
-        return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": self.sound_key()}
-
 
 def find_endpoint(environ: Mapping[str, str], gateway: str | None, model: str | None = None, *,
                   only: Protocol | None = None) -> Endpoint | None:
@@ -155,19 +144,14 @@ def missing_key(what: str, model: str | None = None, *, only: Protocol | None = 
     """The error for a model that is asked for without a key that opens it. only: as in `find_endpoint`."""
     vendor = "anthropic" if model is None else vendor_of(model)
     if only == "anthropic" and vendor != "anthropic" and model is not None:
-        return _not_for_claude_code(f"`{model}`", "")
+        return UserError(f"{what} speaks Anthropic's Messages API only, and cannot reach `{model}`",
+                         hint=f"choose an anthropic/… model, or export {_GATEWAY_KEYS[0]}=…: a gateway has any for it")
     own = _KEYS[vendor] if vendor else f"OPENAI_API_KEY with {_OPENAI_ADDRESS}"
     needed = "a model, and no key is set" if model is None else f"the model `{model}`, and no key for it is set"
     return UserError(
         f"{what} needs {needed}",
         hint=f"export {_GATEWAY_KEYS[0]}=…   (or {_GATEWAY_KEYS[1]}, or {own}); "
         "without a key, agent=oracle plays the reference answer")
-
-
-def _not_for_claude_code(model: str, variable: str) -> UserError:
-    return UserError(f"Claude Code speaks Anthropic's Messages API only, and cannot reach {model}"
-                     + (f" with {variable}" if variable else ""),
-                     hint=f"choose an anthropic/… model, or export {_GATEWAY_KEYS[0]}=…: a gateway has any for it")
 
 
 @frozen

@@ -86,6 +86,18 @@ def test_its_environment_is_made_from_nothing(tmp_path: Path, monkeypatch: pytes
             "ANTHROPIC_AUTH_TOKEN": "lease-token"} == known
 
 
+def test_it_is_told_of_every_protocol_in_which_its_model_can_be_asked(tmp_path: Path) -> None:
+    """Whatever client it uses; a model is named as the first of them names it."""
+    of = job(tmp_path, sys.executable, "-c", "import json, os, sys; print(json.dumps([dict(os.environ), sys.argv[1]]))",
+             "{model}", model=MODEL)
+    one = Endpoint("http://127.0.0.1:2", "AI_GATEWAY_API_KEY", "lease-token")
+    other = Endpoint("http://127.0.0.1:2/v1", "AI_GATEWAY_API_KEY", "lease-token", protocol="openai")
+    play(evolve(of, endpoint=one, endpoints=(one, other)))
+    env, model = json.loads(of.transcript.with_suffix(".stdout").read_text())
+    assert ("http://127.0.0.1:2", "http://127.0.0.1:2/v1") == (env["ANTHROPIC_BASE_URL"], env["OPENAI_BASE_URL"])
+    assert ("lease-token", MODEL) == (env["OPENAI_API_KEY"], model)
+
+
 def test_without_a_key_it_runs_without_a_model(tmp_path: Path) -> None:
     """A program that asks none needs none."""
     of = job(tmp_path, "sh", "-c", "test -z \"$ANTHROPIC_BASE_URL$ANTHROPIC_API_KEY\"")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from evalkit.errors import UserError
+from evalkit.execute.agents.asking import asking
 from evalkit.execute.models.chat import Protocol
 from evalkit.execute.models.provider import (
     ANTHROPIC_URL,
@@ -124,7 +127,7 @@ def test_a_value_that_is_no_key(key: str) -> None:
     """Told before it is sent: a header that cannot be sent would be printed."""
     for style in ("bearer", "x-api-key"):
         endpoint = Endpoint("https://x.invalid", "ANTHROPIC_API_KEY", key, style)
-        for use in (endpoint.headers, endpoint.claude_code):
+        for use in (endpoint.headers, partial(asking, endpoint)):
             with pytest.raises(UserError, match="ANTHROPIC_API_KEY is no key") as raised:
                 use()
             assert "sk-1" not in str(raised.value)
@@ -135,23 +138,29 @@ def test_the_repr_shows_no_key() -> None:
     assert KEY not in repr(GATEWAY) + repr(Endpoints({"OPENAI_API_KEY": KEY}))
 
 
-# ---- Claude Code ----
-def test_claude_code_at_a_gateway_and_at_anthropic() -> None:
-    """At a gateway the API key is set to nothing: one that is set would win over the token."""
-    assert {"ANTHROPIC_BASE_URL": GATEWAY.url, "ANTHROPIC_AUTH_TOKEN": KEY,
-            "ANTHROPIC_API_KEY": ""} == GATEWAY.claude_code()
-    assert {"ANTHROPIC_BASE_URL": ANTHROPIC_URL, "ANTHROPIC_API_KEY": KEY} == OWN.claude_code()
+# ---- agents' programs ----
+def test_the_variables_of_programs_at_a_gateway_and_at_vendors() -> None:
+    """At a gateway Anthropic's API key is set to nothing: one that is set would win over the token."""
+    assert {"ANTHROPIC_BASE_URL": GATEWAY.url, "ANTHROPIC_AUTH_TOKEN": KEY, "ANTHROPIC_API_KEY": ""} == asking(GATEWAY)
+    assert {"ANTHROPIC_BASE_URL": ANTHROPIC_URL, "ANTHROPIC_API_KEY": KEY} == asking(OWN)
+    others = Endpoints(ALL_KEYS)
+    assert {"OPENAI_BASE_URL": OPENAI_URL, "OPENAI_API_KEY": ALL_KEYS["OPENAI_API_KEY"]} == asking(others.find(GPT))
+    assert {"GOOGLE_GEMINI_BASE_URL": GEMINI_URL, "GEMINI_API_KEY": ALL_KEYS["GEMINI_API_KEY"]} == asking(
+        others.find(GEMINI))
+    assert {"ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL",
+            "OPENAI_API_KEY"} == set(asking(GATEWAY, others.find(GPT)))
+    assert {} == asking(None)
 
 
-def test_a_gateway_has_any_model_for_claude_code() -> None:
-    """Over the one protocol that it speaks."""
+def test_a_gateway_has_any_model_for_one_protocol() -> None:
+    """Over the one that a program speaks."""
     found = find_endpoint({"AI_GATEWAY_API_KEY": KEY}, None, GPT, only="anthropic")
     assert found is not None
-    assert (GATEWAY_URL, GPT) == (found.claude_code()["ANTHROPIC_BASE_URL"], found.model(GPT))
+    assert (GATEWAY_URL, GPT) == (asking(found)["ANTHROPIC_BASE_URL"], found.model(GPT))
 
 
 @pytest.mark.parametrize("model", [GPT, GEMINI])
-def test_a_model_that_claude_code_cannot_reach(model: str) -> None:
+def test_a_model_that_one_protocol_cannot_reach(model: str) -> None:
     """Told with what would help, though the vendor's key is there."""
     only: Protocol = "anthropic"
     assert Endpoints(ALL_KEYS).find(model, only=only) is None
@@ -159,6 +168,3 @@ def test_a_model_that_claude_code_cannot_reach(model: str) -> None:
         Endpoints(ALL_KEYS).of(model, "agent=claude", only=only)
     assert f"`{model}`" in raised.value.message
     assert "AI_GATEWAY_API_KEY" in raised.value.hint
-    other = Endpoints(ALL_KEYS).of(model, "agent=api")
-    with pytest.raises(UserError, match=f"with {other.variable}"):
-        other.claude_code()

@@ -252,6 +252,21 @@ def test_skills_are_delivered(here: Session) -> None:
     assert "# x\n" == made[".claude/skills/x/SKILL.md"]
 
 
+@pytest.mark.parametrize("printed", [False, True])
+def test_skills_are_where_the_agent_looks_for_them(printed: bool, here: Session) -> None:
+    """Also in a workspace that is put together in memory; such a workspace has a key of its own."""
+    put(here, "skills/ours/SKILL.md", "# ours")
+    skills = (Skill("ours", None, "skills/ours", "s:1:1"),
+              *([Skill("x", Command(("echo", "# x"), 10), None, "s:2:1")] if printed else []))
+    what = setup(skills=skills)
+    make_template(here, what)
+    usual, other = make_workspace(here, what), workspace_inputs(what, here.contents, ".other/skills")
+    key = stages.make_workspace(here, what, inputs=other, skills_folder=".other/skills")
+    assert key != usual
+    assert "# ours" == files(here, "workspace", key)[".other/skills/ours/SKILL.md"]
+    assert ".claude" not in files(here, "workspace", key)
+
+
 @pytest.mark.parametrize(("command", "kind", "message"), [
     (sh("echo oops >&2"), UserError, "skill `x`: its command printed nothing (s:2:1)"),
     (sh("echo part; echo why >&2; exit 1"), UserError,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from evalkit.analysis import load_project
 from evalkit.analysis.model import Case, Check
@@ -166,6 +167,16 @@ def test_an_agent_that_reads_nothing_is_one_sample(setting: Setting) -> None:
 
     assert {"workspace", "agent", "agent version", "lane"} == set(inputs)
     assert inputs == trial(setting, agent="nop", model=None, traits=NOP, number=2, run="other")
+
+
+def test_where_an_agent_looks_for_skills_is_its_workspaces(setting: Setting) -> None:
+    """Another folder is another workspace; the usual one is no part of a key."""
+    other = evolve(CLAUDE, skills_folder=".other/skills")
+    usual = workspace_inputs(setting.case.setup, setting.contents)
+    moved = workspace_inputs(setting.case.setup, setting.contents, ".other/skills")
+
+    assert {"skills folder": ".other/skills"} == {name: moved[name] for name in moved if name not in usual}
+    assert "workspace changed" == changes(trial(setting), trial(setting, traits=other))
 
 
 def test_a_grep_reads_only_the_files_that_it_matches(setting: Setting) -> None:
