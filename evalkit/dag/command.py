@@ -244,7 +244,7 @@ def _row(plan: Plan, one: TrialTasks) -> Row:
 
 def _is_settled(row: Row) -> bool:
     """Whether another look at the trial's tasks would find them up to date: what ended in an error runs again."""
-    return row.status in ("pass", "fail") and not any(check.status == "error" for check in row.checks)
+    return row.status in ("pass", "fail", "contaminated") and not any(check.status == "error" for check in row.checks)
 
 
 def _each_once(parts: Iterable[Sequence[Row]]) -> list[Row]:
@@ -286,7 +286,7 @@ def _status(rows: Sequence[Row], *, dry: bool) -> Exit:
         return Exit.HARNESS
     if "not run" in verdicts:
         return Exit.BUDGET
-    return Exit.CASE_FAILED if "fail" in verdicts and not dry else Exit.OK
+    return Exit.CASE_FAILED if verdicts & {"fail", "contaminated"} and not dry else Exit.OK
 
 
 def _show_failures(failures: Sequence[Failure]) -> list[Exit]:

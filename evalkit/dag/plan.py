@@ -217,6 +217,7 @@ class Plan:
                     if asked and name in asked and unit.unit in required:
                         raise
             if able:
+                self.graph.families[name] = units
                 self.graph.add_case(name, able, chosen)
                 built.append(name)
         self._add_suites(built)

@@ -43,6 +43,8 @@ from evalkit.digest import digest
 from evalkit.errors import EvalkitError, Exit, HarnessError, UserError
 from evalkit.execute.outcome import Ending
 from evalkit.execute.stages import TRANSCRIPT
+from evalkit.grade.audit_record import Audit
+from evalkit.grade.auditor import Auditor
 from evalkit.grade.grader import grade_check, grader_version, lane_names
 from evalkit.grade.judge import VERSION as JUDGE_VERSION
 from evalkit.grade.judge import answer_keys, grade_judge
@@ -50,7 +52,7 @@ from evalkit.grade.recording import Recording, kept_recording, reads_transcript,
 from evalkit.grade.stored_tree import ArchivedTree, RebuiltTree
 from evalkit.grade.verdict import Grade, Verdict, could_not_tell
 from evalkit.plan.keys import Inputs, grade_inputs, judge_inputs
-from evalkit.records import SCHEMA, unstructure, write_bytes
+from evalkit.records import SCHEMA, Misfit, structure, unstructure, write_bytes
 from evalkit.report.changes import TRIAL, Change, Changes
 from evalkit.report.regraded import REGRADED, RegradedTrial
 from evalkit.report.result import CheckResult, check_result, judge_result, trial_status
@@ -98,6 +100,7 @@ class _Pending:
     trial: StoredTrial
     unit: _Unit
     found: Found
+    audit: Audit | None
     grades: list[tuple[Check | Judge, Grade | Future[Grade]]]
     fresh: set[str]
 
@@ -116,6 +119,7 @@ class _Regrading:
         self.done = done
         self.contents = cache(session.contents)
         self.trees = Trees(session, self.contents)
+        self.auditor = Auditor()
         self.units: dict[str, _Unit | None] = {}
         self.known_checks: set[str] = set()
         self.found: list[Change] = []
@@ -170,7 +174,7 @@ class _Regrading:
             return Regraded(changed, Exit.BUDGET)
         if self.problems or self.after["error"]:
             return Regraded(changed, Exit.HARNESS)
-        failed = self.after["fail"] and self.run != "dry"
+        failed = (self.after["fail"] or self.after["contaminated"]) and self.run != "dry"
         return Regraded(changed, Exit.CASE_FAILED if failed else Exit.OK)
 
     # ---- a trial ----
@@ -189,9 +193,9 @@ class _Regrading:
         """Take what still holds, grade what only reads files, and give the rest to the pool. Raises EvalkitError."""
         trial.read()
         found = self.trees.of(trial, unit.case)
-        work = _Pending(trial, unit, found, [], set())
-        stale = []
         recording = self._recording(unit, found, trial)
+        work = _Pending(trial, unit, found, self._audit(trial, unit, recording), [], set())
+        stale = []
         for check in unit.items:
             inputs, doubt = self._inputs(unit, check, found, trial, recording)
             held = holding(trial, check, inputs)
@@ -226,14 +230,27 @@ class _Regrading:
         return self.units[name]
 
     def _recording(self, unit: _Unit, found: Found, trial: StoredTrial) -> Recording:
-        """What the agent did, as the store or the results have it, where a check reads it. Raises HarnessError."""
+        """What the agent did, as the store or the results have it. Raises HarnessError."""
         why = why_none(trial.subject, dry=self.run == "dry")
-        if not any(isinstance(check, Check) and reads_transcript(check) for check in unit.items):
+        if why and not any(isinstance(check, Check) and reads_transcript(check) for check in unit.items):
             return Recording(None, why=why)
         if found.source == "store":
             with suppress(HarnessError):  # it is damaged: the results have a copy
                 return kept_recording(self.session, found.tree.key, why)
         return recording_at(trial.folder / TRANSCRIPT, why)
+
+    def _audit(self, trial: StoredTrial, unit: _Unit, recording: Recording) -> Audit | None:
+        """Whether the agent saw what it must not see, by what it must not see now. Raises HarnessError."""
+        if recording.why:
+            return None
+        family = self.project.units[unit.case.name]
+        key = digest(self.auditor.inputs(unit.case, family, self.contents, recording))
+        for record in (trial.earlier, trial.result):
+            known = record.get("audit")
+            if isinstance(known, dict) and known.get("key") == key:
+                with suppress(Misfit):
+                    return structure(known, Audit)
+        return self.auditor.audit(self.session, unit.case, family, self.contents, recording)
 
     def _inputs(self, unit: _Unit, check: Check | Judge, found: Found, trial: StoredTrial,
                 recording: Recording) -> tuple[Inputs, str]:
@@ -308,7 +325,7 @@ class _Regrading:
             self._problem(trial, error)
             return
         results = [_result(check, grade) for check, grade in grades]
-        status, reason = trial_status(ending, results)
+        status, reason = trial_status(ending, results, work.audit)
         self._write(work, [grade for _, grade in grades], ending, status, reason)
         self.graded += len(work.fresh)
         self.kept += len(grades) - len(work.fresh)
@@ -329,7 +346,7 @@ class _Regrading:
             unit=trial.unit, run=self.run, trial=trial.number, lane=trial.lane, agent=trial.subject.agent,
             model=trial.subject.model, status=status, reason=reason, ending=ending, grades=tuple(grades),
             tree=work.found.source, notes=work.found.notes, evalkit=__version__,
-            tree_digest=str(tree_digest) if work.found.source == "store" else digest(files))
+            tree_digest=str(tree_digest) if work.found.source == "store" else digest(files), audit=work.audit)
         data = orjson.dumps({"schema": SCHEMA, **unstructure(record)},
                             option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n"
         if data != trial.written:

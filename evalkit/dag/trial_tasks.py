@@ -208,6 +208,11 @@ class TrialTasks:
         return {"status": grade.verdict.status, "summary": grade.verdict.summary}
 
     # ---- the result ----
+    @property
+    def _is_audited(self) -> bool:
+        """Whether somebody worked who may have seen what he must not see: a known answer is laid down by us."""
+        return not why_none(self.trial.subject, dry=self.trial.dry)
+
     @cached_property
     def _places(self) -> list[Path]:
         """The files of its grades."""
@@ -228,6 +233,7 @@ class TrialTasks:
 
     def _add_result(self, after: list[str]) -> str:
         place = self.folder / "result.json"
+        auditor, family = self.graph.auditor, self.graph.families.get(self.case.name, (self.case,))
 
         def now() -> Inputs:
             try:
@@ -239,13 +245,18 @@ class TrialTasks:
             shown = {f"check {item.id}": digest(item) for item in judged}
             declared = digest(self.case.wrongs) if self.trial.subject.wrong else ""
             record = self._record
-            return {"agent run": record.key, "ending": digest(record.ending), "tree": record.tree_digest,
-                    "wrong answers": declared, **verdicts, **shown}
+            inputs = {"agent run": record.key, "ending": digest(record.ending), "tree": record.tree_digest,
+                      "wrong answers": declared, **verdicts, **shown}
+            if self._is_audited:
+                inputs |= auditor.inputs(self.case, family, self.contents, self._recording)
+            return inputs
 
         def work() -> dict[str, Any]:
             for source, target in self._copies():
                 _copy(source, target)
-            result = build_result(self.trial, self._record, self._all_grades(), __version__)
+            audit = auditor.audit(self.session, self.case, family, self.contents, self._recording) \
+                if self._is_audited else None
+            result = build_result(self.trial, self._record, self._all_grades(), __version__, audit)
             write_record(place, result, sync=False)
             self._row = row_of(result, self.trial.id)
             self._grades.clear()  # of thousands of trials, this is most of what is held

@@ -18,7 +18,7 @@ from attrs import define, field
 from evalkit.execute.transcripts import Folder, Gap, ToolCall, ToolResult, read_events
 from evalkit.grade.audit_lines import KnownLine
 from evalkit.grade.audit_paths import Command, Named, Places
-from evalkit.grade.audit_protected import PROJECT, VERSION, Protected
+from evalkit.grade.audit_protected import PROJECT, Protected
 from evalkit.grade.audit_record import Audit, Finding, How, Outcome
 
 __all__ = ["audit"]
@@ -38,8 +38,9 @@ _FAILED = ("no such file or directory", "permission denied", "operation not perm
 _EXIT = re.compile(r"Exit code \d+")
 
 
-def audit(transcript: Path, protected: Protected, docs: Callable[[], Iterable[str]] = tuple) -> Audit:
+def audit(transcript: Path, protected: Protected, docs: Callable[[], Iterable[str]] = tuple, key: str = "") -> Audit:
     """Audit a run. docs: texts that the agent's tools come with, read only where lines of a protected file were found.
+    key: the digest of what this is made from.
 
     Raises HarnessError where the transcript cannot be read.
     """
@@ -53,7 +54,7 @@ def audit(transcript: Path, protected: Protected, docs: Callable[[], Iterable[st
             seen.places.begin(event.path)
         elif isinstance(event, Gap):
             seen.gaps += 1
-    return seen.outcome()
+    return seen.outcome(key)
 
 
 @define
@@ -77,7 +78,6 @@ class _Audit:
     _more: int = 0
     _own: set[KnownLine] = field(factory=set)
     _lines: dict[int, dict[KnownLine, tuple[str, ToolResult]]] = field(factory=dict)
-    _docs_read: bool = False
 
     # ---- by path ----
     def call(self, call: ToolCall) -> None:
@@ -155,8 +155,8 @@ class _Audit:
                 if not (own and self.protected.lines.sources[number].made):
                     self._lines.setdefault(number, {}).setdefault(line, (printed.strip(), result))
 
-    def outcome(self) -> Audit:
-        if self._lines and not self._docs_read:
+    def outcome(self, key: str) -> Audit:
+        if self._lines:
             for text in self.docs():
                 for _, line in self.protected.lines.found(text):
                     for found in self._lines.values():
@@ -166,7 +166,7 @@ class _Audit:
             if found and self.protected.lines.enough(number, len(found), sum(line.size for line in found)):
                 printed, result = next(iter(found.values()))
                 self._note(result.call, result.line, source.what, "content", "read", source.path, printed)
-        return Audit(VERSION, bool(self._findings), tuple(self._findings), tuple(self._tries), self._more, self.gaps)
+        return Audit(key, bool(self._findings), tuple(self._findings), tuple(self._tries), self._more, self.gaps)
 
     def _note(self, call: ToolCall, line: int, what: str, how: How, outcome: Outcome, path: str, said: str) -> None:
         listed = self._findings if outcome in ("read", "unknown") else self._tries
@@ -175,7 +175,7 @@ class _Audit:
             return
         self._known.add(identity)
         if len(listed) >= _LISTED:
-            self._more += 1
+            self._more += listed is self._findings
             return
         short = said if len(said) <= _SHOWN else said[: _SHOWN - 1] + "…"
         listed.append(Finding(what, how, outcome, call.name, call.id, line, path, short))

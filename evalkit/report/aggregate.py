@@ -1,8 +1,8 @@
 """The statistics of a unit's trials with a subject: counts, means and sums; pure.
 
 Only trials that passed or failed count in the pass rate. A trial in error, one that did not run, or one whose agent saw
-what it must not see (contaminated) says nothing about who was measured; nor does a check that was skipped or in error. A sum is of what is known, and how many trials' part
-of it is not known stands beside it.
+what it must not see (contaminated) says nothing about who was measured; nor does a check that was skipped or in error.
+A sum is of what is known, and how many trials' part of it is not known stands beside it.
 """
 
 from __future__ import annotations
@@ -69,14 +69,15 @@ def aggregate(run: str, lines: Sequence[TrialSummary]) -> Aggregate:
     trials = {status: sum(line.status == status for line in lines) for status in STATUSES}
     counted = trials["pass"] + trials["fail"]
     scores: dict[str, list[float]] = {}
-    for line in lines:
+    told = [line for line in lines if line.status != "contaminated"]
+    for line in told:
         for judge, score in line.scores.items():
             scores.setdefault(judge, []).append(score)
     called = [line for line in lines if line.ended and line.model is not None and not line.dry]
     return Aggregate(
         run=run, case=first.case, unit=first.unit, suite=first.suite, agent=first.agent, model=first.model,
         self_check=first.self_check, dry=first.dry, lanes=tuple(sorted({line.lane for line in lines})),
-        trials=trials, pass_rate=trials["pass"] / counted if counted else None, checks=_by_check(lines),
+        trials=trials, pass_rate=trials["pass"] / counted if counted else None, checks=_by_check(told),
         judges={judge: _mean(found) for judge, found in scores.items()},
         judge=_mean([score for found in scores.values() for score in found]) if scores else None,
         missed={check: sum(line.checks.get(check) == "pass" for line in lines)

@@ -16,7 +16,7 @@ __all__ = ["TRIAL", "Change", "Changes", "print_changes"]
 
 TRIAL = ""
 """What the change of a whole trial has in place of a check's id."""
-_STYLES = {"pass": "green", "fail": "red", "error": "yellow"}
+_STYLES = {"pass": "green", "fail": "red", "contaminated": "red", "error": "yellow"}
 _HEADINGS = ("case", "#", "check", "verdict")
 _GAP = "  "
 _NUMBERS, _VERDICTS, _FEWEST = 10, 15, 8
@@ -152,6 +152,7 @@ def _add_totals(page: Page, found: Changes) -> None:
 def _told(counts: Mapping[str, int]) -> str:
     words = [f"{counts.get('pass', 0)} passed"]
     words += [f"{counts['fail']} failed"] if counts.get("fail") else []
+    words += [f"{counts['contaminated']} contaminated"] if counts.get("contaminated") else []
     words += [f"{counts['error']} in error"] if counts.get("error") else []
     total = sum(counts.values())
     return ", ".join(words) + (f" ({100 * counts.get('pass', 0) / total:.1f} %)" if total else "")

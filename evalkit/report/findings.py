@@ -13,7 +13,8 @@ __all__ = ["MARKS", "MARK_STYLES", "STYLES", "add_checks", "add_counts", "beside
 MARKS = {"pass": "✓", "fail": "✗", "skipped": "s", "error": "!"}
 _SOMETIMES = "~"
 """The mark of a check that passed in some of a unit's trials and failed in others."""
-STYLES = {"pass": "green", "fail": "red", "error": "yellow", "not run": "yellow", "skipped": "dim"}
+STYLES = {"pass": "green", "fail": "red", "contaminated": "red", "error": "yellow",
+          "not run": "yellow", "skipped": "dim"}
 MARK_STYLES = {**{mark: STYLES[status] for status, mark in MARKS.items()}, _SOMETIMES: "yellow"}
 _LONGEST_ID = 24
 
@@ -28,8 +29,13 @@ def counted(rows: Iterable[Row]) -> tuple[int, int]:
 
 
 def beside(rows: Sequence[Row], *, why: bool = True) -> list[str]:
-    """What is told apart from passes and fails: errors, and what did not run. why: for which reason, and retries."""
+    """What is told apart from passes and fails: contaminated trials, errors, and what did not run.
+
+    why: for which reason, and retries.
+    """
     words = []
+    if contaminated := sum(row.status == "contaminated" for row in rows):
+        words.append(f"{contaminated} contaminated")
     if errors := sum(row.status == "error" for row in rows):
         words.append(f"{errors} in error")
     reasons = [row.reason for row in rows if row.status == "not run"]
@@ -42,9 +48,11 @@ def beside(rows: Sequence[Row], *, why: bool = True) -> list[str]:
 
 
 def by_check(trials: Iterable[Row]) -> dict[str, list[CheckRow]]:
-    """What each check came to in all trials, in the order of the checks."""
+    """What each check came to in all trials that are not contaminated, in the order of the checks."""
     found: dict[str, list[CheckRow]] = {}
     for row in trials:
+        if row.status == "contaminated":
+            continue
         for check in row.checks:
             found.setdefault(check.id, []).append(check)
     return found

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 from attrs import frozen
 
 from evalkit.execute.outcome import Ending
+from evalkit.grade.audit_record import Audit
 from evalkit.grade.verdict import Grade
 from evalkit.report.result import TrialStatus
 
@@ -21,7 +22,7 @@ class RegradedTrial:
     """A regraded trial. grades: each check's verdict with what it was made from, a judge's before its threshold.
 
     ending: how the agent's run ended, as far as that is known. tree: what the final tree was taken from; notes: what
-    of it could not be rebuilt, or was left out.
+    of it could not be rebuilt, or was left out. audit: as in a result.
     """
 
     unit: str
@@ -38,3 +39,4 @@ class RegradedTrial:
     tree_digest: str
     notes: tuple[str, ...]
     evalkit: str
+    audit: Audit | None = None

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 __all__ = ["CheckRow", "Row", "RowStatus", "failed_row", "row_of"]
 
-RowStatus: TypeAlias = Literal["pass", "fail", "error", "not run"]
+RowStatus: TypeAlias = Literal["pass", "fail", "contaminated", "error", "not run"]
 EVIDENCE_LINES = 6
 """Lines of a check's evidence, and notes of a trial, that are shown."""
+_FINDINGS = 3
+"""Findings of the audit that are shown."""
 LONGEST_LINE = 200
 """Characters of a line of evidence, and of what is said of a trial."""
 
@@ -142,7 +144,7 @@ def row_of(result: TrialResult, place: str) -> Row:
     usage, ending = result.ending.usage, result.ending
     kinds = [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens]
     tokens = [count for count in kinds if count is not None]
-    notes = [*_failed_attempts(result), *result.left_out, *ending.notes]
+    notes = [*_audited(result), *_failed_attempts(result), *result.left_out, *ending.notes]
     judgings = [check.verdict.judging for check in result.checks if check.verdict.judging]
     return Row(
         unit=result.unit, case=result.case, suite=result.suite, agent=result.agent, model=result.model,
@@ -153,6 +155,20 @@ def row_of(result: TrialResult, place: str) -> Row:
         turns=usage.turns, tokens=sum(tokens) if tokens else None, cost=usage.cost, seconds=result.seconds,
         retries=len(result.failed) + ending.retries + sum(judging.retries for judging in judgings),
         played=result.played)
+
+
+def _audited(result: TrialResult) -> list[str]:
+    """What is said of what the agent saw, or tried to see."""
+    audit = result.audit
+    if audit is None:
+        return []
+    said = [f"it {finding.told}" for finding in audit.findings[:_FINDINGS]]
+    if len(audit.findings) > _FINDINGS:
+        said.append(f"and {len(audit.findings) - _FINDINGS + audit.more} more such findings")
+    if audit.tries:
+        others = f", and {len(audit.tries) - 1} more" if len(audit.tries) > 1 else ""
+        said.append(f"it {audit.tries[0].told}{others}: no contamination")
+    return said
 
 
 def _failed_attempts(result: TrialResult) -> list[str]:

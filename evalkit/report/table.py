@@ -85,7 +85,8 @@ def _add_last_line(page: Page, rows: Sequence[Row], shown: Sequence[Row]) -> Non
     said = ", ".join([f"{passed} passed", *([f"{graded - passed} failed"] if passed < graded else []), *beside(rows)])
     if shown and all(row.self_check for row in shown):
         said += f" ({_self_check(shown)})"
-    page.add(said, "green" if passed == len(rows) else "red" if passed < graded else "yellow")
+    page.add(said, "green" if passed == len(rows) else
+             "red" if passed < graded or any(row.status == "contaminated" for row in rows) else "yellow")
 
 
 def _add_parts(page: Page, rows: Sequence[Row], units: Collection[Sequence[Row]], *, mixed: bool) -> None:

@@ -87,7 +87,7 @@ def test_units_are_chosen_by_name_track_and_arm(project: MiniProject) -> None:
     assert {"dual@sh+bare", "dual@py+bare", "dual@py+with-notes"} == {
         path.name for path in project.path("results/latest/oracle").iterdir()}
     summary = json.loads(project.read("results/latest/summary.json"))
-    assert {"pass": 3, "fail": 0, "error": 0, "not run": 0} == summary["counts"]
+    assert {"pass": 3, "fail": 0, "contaminated": 0, "error": 0, "not run": 0} == summary["counts"]
 
 
 @pytest.mark.parametrize(("choice", "said"), [

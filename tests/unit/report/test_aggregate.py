@@ -21,7 +21,10 @@ def a_line(status: str = "pass", **said: Any) -> TrialSummary:
 
 
 def test_all_of_it() -> None:
-    """Passes over passes and fails; each check's counts; means of scores; sums of what is known, and what is not."""
+    """Passes over passes and fails; each check's counts; means of scores; sums of what is known, and what is not.
+
+    A contaminated trial costs what it costs, and counts in nothing else.
+    """
     lines = [
         a_line(checks={"a": "pass", "b": "pass", "j": "pass"}, scores={"j": 8.0, "k": 5.0}, judge_cost=0.01),
         a_line("fail", checks={"a": "pass", "b": "fail", "j": "skipped"}, ended="capped", retries=2, failed_cost=0.3),
@@ -30,19 +33,20 @@ def test_all_of_it() -> None:
         a_line("error", checks={"a": "error", "b": "pass"}, tokens={"input": 1, "cache_read": 7}),
         a_line("error", ended="", turns=None, cost=None, seconds=0.0, tokens={}, failed_cost=None, retries=4),
         a_line("not run", ended="", turns=None, cost=None, seconds=0.0, tokens={}),
+        a_line("contaminated", checks={"a": "pass", "b": "pass", "j": "pass"}, scores={"j": 10.0}, cost=0.1),
     ]
     assert aggregate("latest", lines) == Aggregate(
         run="latest", case="case", unit="unit", suite="suite", agent="claude", model="m", self_check=False, dry=False,
-        lanes=("local",), trials={"pass": 1, "fail": 2, "error": 2, "not run": 1}, pass_rate=1 / 3,
+        lanes=("local",), trials={"pass": 1, "fail": 2, "contaminated": 1, "error": 2, "not run": 1}, pass_rate=1 / 3,
         checks={"a": {"pass": 2, "fail": 0, "skipped": 0, "error": 2},
                 "b": {"pass": 2, "fail": 2, "skipped": 0, "error": 0},
                 "j": {"pass": 2, "fail": 0, "skipped": 1, "error": 0}},
-        judges={"j": 6.5, "k": 5.0}, judge=6.0, missed={}, capped=1, timeouts=1, turns=30,
-        tokens={"input": 201, "output": 40, "cache_read": 7}, cost=0.3, failed_cost=0.3, judge_cost=0.01, seconds=6.0,
+        judges={"j": 6.5, "k": 5.0}, judge=6.0, missed={}, capped=1, timeouts=1, turns=40,
+        tokens={"input": 301, "output": 60, "cache_read": 7}, cost=0.4, failed_cost=0.3, judge_cost=0.01, seconds=7.5,
         retries=6, unknown={"turns": 1, "tokens": 1, "cost": 1, "failed_cost": 1, "judge_cost": 1})
 
 
-@pytest.mark.parametrize("status", ["error", "not run"])
+@pytest.mark.parametrize("status", ["error", "not run", "contaminated"])
 def test_nothing_that_counts_has_no_rate(status: str) -> None:
     """No trial that passed or failed: neither 0 nor 1. No score: no mean."""
     found = aggregate("latest", [a_line(status, ended="")])

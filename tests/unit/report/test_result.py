@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from attrs import evolve
 
 from evalkit.analysis.model import Judge
+from evalkit.grade.audit_record import Audit, Finding
 from evalkit.records import read_record, write_record
-from evalkit.report.result import SELF_CHECK, TrialResult
-from tests.unit.report.results import Graded, a_check, a_judged, a_result, an_ending
+from evalkit.report.result import SELF_CHECK, TrialResult, build_result
+from tests.unit.report.results import Graded, a_check, a_judged, a_record, a_result, a_trial, an_ending
 
 PASS, FAIL = a_check("good"), a_check("bad", "fail")
 ERROR, SKIPPED = a_check("broken", "error"), a_check("elsewhere", "skipped")
@@ -93,3 +95,32 @@ def test_a_lower_score_can_be_the_better_one(score: float, status: str) -> None:
     result = a_result(a_check("a"), (evolve(judge, direction="lower"), grade))
     assert (status, f"{score:.1f} of 10 (wanted at most 4)") == (
         result.checks[1].verdict.status, result.checks[1].verdict.summary)
+
+
+SEEN = Finding("the solution", "path", "read", "Bash", "t1", 12, "cases/a/solution/a.ts", "cat x")
+
+
+@pytest.mark.parametrize(("graded", "found", "status"), [
+    (PASS, (SEEN,), "contaminated"), (FAIL, (SEEN, SEEN), "contaminated"), (ERROR, (SEEN,), "error"),
+    (PASS, (), "pass"),
+])
+def test_what_an_agent_saw_is_neither_a_pass_nor_a_fail(graded: Graded, found: tuple[Finding, ...], status: str,
+                                                        tmp_path: Path) -> None:
+    """The trial is contaminated, and why is said with what it would be. A try changes nothing, nor does an error."""
+    audit = Audit("k", bool(found), found, tries=(evolve(SEEN, outcome="denied"),))
+    result = build_result(a_trial(graded), a_record(), [graded[1]], "1", audit)
+    assert status == result.status
+    if status == "contaminated":
+        assert result.reason.startswith("contaminated: it read the solution: cases/a/solution/a.ts (by Bash, line 12")
+        assert result.reason.endswith(f"; graded, it would be a {graded[1].verdict.status}")
+    write_record(tmp_path / "result.json", result)
+    assert result == read_record(tmp_path / "result.json", TrialResult)
+
+
+def test_results_of_earlier_versions_have_no_audit(tmp_path: Path) -> None:
+    """They can be read, and say nothing of it."""
+    write_record(tmp_path / "result.json", a_result(PASS))
+    data = json.loads((tmp_path / "result.json").read_text())
+    del data["audit"]
+    (tmp_path / "result.json").write_text(json.dumps(data))
+    assert None is read_record(tmp_path / "result.json", TrialResult).audit

@@ -13,12 +13,14 @@ from attrs import evolve
 
 import evalkit.report.row as row_module
 from evalkit.execute.outcome import Usage
+from evalkit.grade.audit_record import Audit, Finding
 from evalkit.report import findings, layout, table
 from evalkit.report.row import EVIDENCE_LINES, LONGEST_LINE, Row, failed_row, row_of
 from tests.unit.report.results import MODEL, Graded, a_check, a_judged, a_result, a_trial, an_ending
 
 LEAN = [module.__name__ for module in (row_module, layout, findings, table)]
 PLACE = "latest/claude/kanban-board/trial-1"
+SEEN = Finding("the solution", "path", "read", "Bash", "t1", 12, "cases/a/solution/a.ts", "cat x")
 ROWS = {
     "pass": row_of(a_result(a_check("a"), a_check("b", description="builds")), PLACE),
     "all kinds of checks": row_of(a_result(
@@ -27,6 +29,8 @@ ROWS = {
         a_judged("j", 7.25, threshold=8), a_judged("k", None, status="skipped", advisory=True),
         ending=an_ending("capped", "80 turns", notes=("a note",)), left_out=("pipe: no file",)), PLACE),
     "self-check": row_of(a_result(a_check("a"), agent="oracle", model=None), PLACE),
+    "contaminated": row_of(evolve(a_result(a_check("a")), status="contaminated", audit=Audit("k", True, (SEEN,) * 5, (
+        evolve(SEEN, outcome="denied", what="the store", path=".evalkit/store"),), 7)), PLACE),
     "failed": failed_row(a_trial(), "429 for an hour", cost=0.5, retries=4),
     "not run": failed_row(a_trial(dry=True), "budget", status="not run"),
 }
@@ -109,3 +113,11 @@ def test_rows_and_their_table_import_little(module: ModuleType) -> None:
             [alias.name for alias in node.names] if isinstance(node, ast.Import) else [])
         for name in names:
             assert name.partition(".")[0] in sys.stdlib_module_names or name in LEAN
+
+
+def test_what_is_said_of_a_contaminated_trial() -> None:
+    """What it saw, some of it, and what it was kept from."""
+    seen = "it read the solution: cases/a/solution/a.ts (by Bash, line 12 of the transcript)"
+    assert (seen, seen, seen, "and 9 more such findings",
+            "it was refused the store: .evalkit/store (by Bash, line 12 of the transcript): no contamination",
+            ) == ROWS["contaminated"].notes

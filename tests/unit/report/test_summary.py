@@ -17,6 +17,7 @@ from tests.unit.report.results import a_check, a_judged, a_result, a_trial
 EXPECTED = """\
 {
   "counts": {
+    "contaminated": 0,
     "error": 0,
     "fail": 1,
     "not run": 0,
@@ -64,7 +65,8 @@ def test_the_whole_file() -> None:
 def test_an_empty_run_has_an_empty_summary() -> None:
     """No result is no reason to fail."""
     assert json.loads(summary_text("r", [], [])) == {
-        "schema": 1, "run": "r", "counts": {"pass": 0, "fail": 0, "error": 0, "not run": 0}, "trials": []}
+        "schema": 1, "run": "r", "counts": {"pass": 0, "fail": 0, "contaminated": 0, "error": 0, "not run": 0},
+        "trials": []}
 
 
 def test_what_was_paid_besides() -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from attrs import evolve
 
+from evalkit.grade.audit_record import Audit, Finding
 from evalkit.report import table as table_module
 from evalkit.report.layout import Page
 from evalkit.report.result import TrialResult
@@ -317,3 +319,18 @@ def test_colour_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Terminal()
     print_table([row(a_result(a_check("a")))], stream, width=80)
     assert "\x1b[32m✓\x1b[0m" in stream.getvalue()
+
+
+def test_contaminated_trials_stand_apart() -> None:
+    """Neither passed nor failed: a mark of their own, in the line, in the counts and at the end; and what they saw."""
+    seen = Finding("the solution", "path", "read", "Bash", "t1", 12, "cases/a/solution/a.ts", "cat x")
+    bad = evolve(a_result(a_check("a"), number=2), status="contaminated", reason="contaminated: it read the solution",
+                 audit=Audit("k", True, (seen,)))
+    alone = table(row(bad))
+    assert "contaminated" in alone.splitlines()[2]
+    assert "note: it read the solution: cases/a/solution/a.ts (by Bash, line 12 of the" in alone
+    assert "0 passed, 1 contaminated" == alone.splitlines()[-1]
+    several = table(row(a_result(a_check("a"))), row(bad))
+    assert "1/1" in several
+    assert "1/1 trials passed, 1 contaminated" in " ".join(several.split())
+    assert "1 passed, 1 contaminated" == several.splitlines()[-1]

@@ -204,7 +204,7 @@ def test_a_trial_without_a_result(run: Run) -> None:
     state = run.update(unfinished=[row_of_trial(new, "not run"), row_of_trial(A1)])
     expected = {A1: "error", A2: "pass", B1: "pass", new: "not run"}
     assert (state.trials, run.statuses()) == (4, expected)
-    assert run.read(AGGREGATES[1])["trials"] == {"pass": 1, "fail": 0, "error": 0, "not run": 1}
+    assert run.read(AGGREGATES[1])["trials"] == {"pass": 1, "fail": 0, "contaminated": 0, "error": 0, "not run": 1}
     assert run.update(A1, A2, B1, new) == ReportState(4, 0, (), ())
     assert (run.update(A1, full=True).trials, run.statuses()) == (4, expected)
     run.keep(new)
