@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 MOST_TIMES = 3.0
@@ -136,7 +136,7 @@ def _events() -> Iterator[dict[str, object]]:
                    "stop_reason": None, "usage": usage}
         common = {"session_id": session, "parent_tool_use_id": None}
 
-        def partial(event: dict[str, object], common: dict[str, object] = common) -> dict[str, object]:
+        def partial(event: dict[str, object], common: Mapping[str, object] = common) -> dict[str, object]:
             return {"type": "stream_event", "event": event, **common, "uuid": _uuid(chance)}
 
         yield partial({"type": "message_start", "message": {**message, "content": []}})

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from evalkit.errors import HarnessError
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.transcripts import Event, Gap, Message, ToolCall, ToolResult, Writer, lines, read_events
 from evalkit.execute.transcripts.mend import Lost, Mender
@@ -138,6 +139,13 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert {"half": "\ud83d", "big": 1 << 70, "key": "[AI_GATEWAY_API_KEY redacted]"} == read_call.input
     assert isinstance(result, ToolResult)
     assert (read_call, "ok", "text", {"n": 1}) == (result.call, result.status, result.text, result.detail)
+
+
+def test_a_version_that_nobody_knows_is_said(tmp_path: Path) -> None:
+    """A newer evalkit may mean something else by the same words."""
+    (tmp_path / "t").write_text('{"type": "evalkit", "version": 2, "agent": "api"}\n')
+    with pytest.raises(HarnessError, match="the transcript has version 2, and only 1 is known"):
+        read(tmp_path / "t")
 
 
 def test_our_own_lines_without_the_first(tmp_path: Path) -> None:
