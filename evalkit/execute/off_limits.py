@@ -1,7 +1,7 @@
 """The folders of the harness that no agent may look into, by all the names that they have.
 
-Claude Code, for one, follows links before it asks its rules; a rule holds for what a link leads to only where it says
-so. What is below the cases may be links to elsewhere (a suite may be one), so they are looked for, a few levels deep.
+A rule for a folder says nothing about what links in it lead to, where that is asked for by its own name. A suite, or what
+a case uses, may be such a link: they are looked for, a few levels below the cases.
 """
 
 from __future__ import annotations

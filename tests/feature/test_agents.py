@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.feature.project import Done, MiniProject
+from evalkit.gateway import Reply, ScriptedGateway, Text
+from tests.feature.project import KEY, Done, MiniProject
 
 AGENT = """\
 import pathlib, sys
@@ -65,6 +66,65 @@ def test_a_program_can_be_named_for_one_run(project: MiniProject) -> None:
     assert 1 == done.status, done.err + done.out
     kept = json.loads(next(project.path("results/latest").rglob("result.json")).read_text())
     assert ["it ended with exit status 3"] == kept["ending"]["notes"]
+
+
+ASKING = """\
+import json, os, pathlib, sys, urllib.request
+address, token = os.environ["ANTHROPIC_BASE_URL"], os.environ["ANTHROPIC_AUTH_TOKEN"]
+body = {"model": sys.argv[1], "max_tokens": 100, "tools": [{"name": "write", "input_schema": {"type": "object"}}],
+        "messages": [{"role": "user", "content": sys.stdin.read()}]}
+asked = urllib.request.Request(address + "/v1/messages", json.dumps(body).encode(), {
+    "authorization": "Bearer " + token, "content-type": "application/json", "anthropic-version": "2023-06-01"})
+for _ in range(int(sys.argv[2])):
+    answer = json.load(urllib.request.urlopen(asked))
+    pathlib.Path("answer.txt").write_text(answer["content"][0]["text"])
+print("my token was", token)
+"""
+
+
+@pytest.fixture
+def asking(project: MiniProject) -> MiniProject:
+    """Its program asks its model, over the address that it is told."""
+    project.write("agents/asking.py", ASKING)
+    project.edit("cases/mini/suite.eval", "greeter.py {prompt_file}", "asking.py {model} 1")
+    project.env["AI_GATEWAY_API_KEY"] = KEY
+    return project
+
+
+def test_a_program_asks_its_model_through_the_gateway(asking: MiniProject) -> None:
+    """It holds a token of its run and no key; what it used is counted for it."""
+    with ScriptedGateway([Reply((Text("Hello."),), input_tokens=50, output_tokens=7)]) as provider:
+        done = run(asking, "agent=command", "judge=off", f"gateway={provider.url}")
+        headers = [request.headers for request in provider.requests]
+    assert 0 == done.status, done.err + done.out
+    assert [f"Bearer {KEY}"] == [header["authorization"] for header in headers]
+    kept = result(asking, "command")
+    ending = kept["ending"]
+    assert isinstance(ending, dict)
+    assert ("anthropic/claude-sonnet-5", 1, 50, 7) == (kept["model"], *(
+        ending["usage"][name] for name in ("turns", "input_tokens", "output_tokens")))
+    assert [] == asking.files_with(KEY)
+    assert "my token was [" in next(asking.path("results").rglob("transcript.jsonl")).read_text()
+
+
+def test_a_program_that_asks_more_than_its_limit_is_capped(asking: MiniProject) -> None:
+    """The gateway refuses the next request: what it left is graded."""
+    asking.edit("cases/mini/suite.eval", "{model} 1", "{model} 5")
+    asking.edit("cases/mini/suite.eval", "time 30s", "time 30s; tokens 100")
+    with ScriptedGateway([Reply((Text("Hello."),), input_tokens=90, output_tokens=20)] * 5) as provider:
+        done = run(asking, "agent=command", "judge=off", f"gateway={provider.url}")
+        asked = len(provider.requests)
+    assert 0 == done.status, done.err + done.out
+    assert "capped: reached its limit of 100 tokens" in done.out
+    assert 1 == asked
+
+
+def test_a_program_without_a_key_for_its_model(asking: MiniProject) -> None:
+    """Its command line names the model, so a key must be there."""
+    del asking.env["AI_GATEWAY_API_KEY"]
+    done = run(asking, "agent=command")
+    assert 2 == done.status
+    assert "agent=command needs the model `anthropic/claude-sonnet-5`" in done.err
 
 
 @pytest.mark.parametrize(("agent", "status", "said"), [
