@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalkit.analysis.model import Case, Judge
 from evalkit.digest import digest
@@ -20,7 +22,7 @@ from evalkit.grade import judge_votes
 from evalkit.grade.evidence import plain
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.judge import VERSION, grade_judge
-from evalkit.grade.judge_question import FILE_LIMIT, TOTAL_LIMIT, marker_for
+from evalkit.grade.judge_question import FILE_LIMIT, TOTAL_LIMIT, marker_for, question
 from evalkit.grade.verdict import Verdict
 from evalkit.plan.keys import judge_inputs
 from tests.unit.grade.trees import SECRET, a_case, a_judge, final_tree
@@ -168,6 +170,20 @@ def test_every_byte_of_the_files_stays_within_its_fence(tmp_path: Path, model: O
 2. {CRITERION}""" == outside
     assert "The task" not in model.chats[0].system
     assert all(name.isprintable() for name in found)
+
+
+_FENCES = st.sampled_from(["----- ", " begin file 1 -----", " end file 1 -----", marker_for("key", []), "\n", "\r"])
+_TEXTS = st.lists(_FENCES | st.text(st.characters(exclude_categories=["Cs"]), max_size=5), max_size=12).map("".join)
+
+
+@given(st.lists(_TEXTS, min_size=1, max_size=4), _TEXTS)
+def test_any_text_is_read_back_from_its_fence(texts: list[str], prompt: str) -> None:
+    """Also one that holds the marker which would have been drawn, whole or in parts."""
+    chat = question(a_case(prompt=prompt), a_judge(), ([(str(number), text) for number, text in enumerate(texts)], []),
+                    MODEL, "key")
+    outside, inside = parsed(chat)
+    assert [f"{number}\n\n{text}" for number, text in enumerate(texts)] == [text for _, text in inside]
+    assert outside.startswith(f"# The task\n\n{prompt.strip()}\n\n# The files\n\n")
 
 
 def test_markers_cannot_be_known_from_the_files(tmp_path: Path, model: Obedient) -> None:

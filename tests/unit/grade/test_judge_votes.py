@@ -12,7 +12,7 @@ import pytest
 from attrs import evolve
 
 from evalkit.analysis.model import Judge
-from evalkit.digest import digest
+from evalkit.digest import canonical, digest
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute import process
 from evalkit.execute.budget import Budget, BudgetReached
@@ -23,8 +23,9 @@ from evalkit.execute.outcome import Usage
 from evalkit.grade import judge_votes
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.judge import VERSION, answer_keys, grade_judge
-from evalkit.grade.verdict import Grade, Verdict
+from evalkit.grade.verdict import Grade, Judging, Verdict
 from evalkit.plan.keys import judge_inputs
+from evalkit.records import structure, unstructure, write_json, write_record
 from tests.unit.grade.trees import SECRET, a_case, a_judge, final_tree
 
 A, B, C = "anthropic/claude-opus-4.8", "openai/gpt-5.1", "google/gemini-3"
@@ -265,6 +266,30 @@ def test_one_vote_of_one_model_is_kept_as_ever(tree: FinalTree, models: Models) 
     inputs = inputs_of(tree, judge_of(1), (A,))
     assert [digest(inputs)] == answer_keys(inputs, (A,), 1)
     assert {"grader", "rubric", "prompt", "judged files", "judge model", "judging"} == set(inputs)
+
+
+def test_a_grade_of_an_earlier_evalkit(tree: FinalTree, models: Models) -> None:
+    """It is read without what judges tell now, and means the same to the results that were made from it."""
+    models.given = {A: [(1, 1)]}
+    now = graded(tree, judge_of(1), A)
+    data = unstructure(now)
+    del data["verdict"]["votes"], data["verdict"]["alpha"], data["verdict"]["judging"]["notes"]
+    earlier = structure(data, Grade)
+    assert evolve(now.verdict, votes=()) == earlier.verdict
+    assert {"votes", "alpha"}.isdisjoint(canonical(earlier.verdict))
+
+
+def test_an_answer_of_an_earlier_evalkit(tree: FinalTree, models: Models) -> None:
+    """It was kept as a response of the Messages API, with what it took beside it."""
+    scores = [{"criterion": number, "score": 4, "reason": "So."} for number in (1, 2)]
+    (key,) = answer_keys(inputs_of(tree, judge_of(1), (A,)), (A,), 1)
+    took = Judging("m", Usage(input_tokens=3, cost=0.5), 2)
+    with tree.session.store.making("judge", key) as entry:
+        write_json(entry / "response.json", {"model": "m", "stop_reason": "tool_use", "content": [
+            {"type": "tool_use", "id": "1", "name": "record_scores", "input": {"scores": scores}}]})
+        write_record(entry / "judging.json", took)
+    verdict = graded(tree, judge_of(1), A).verdict
+    assert (4.0, took, Counter()) == (verdict.score, verdict.judging, models.asked)
 
 
 # ---- side by side ----
