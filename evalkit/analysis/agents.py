@@ -39,8 +39,12 @@ def resolve_agent(scope: Scope, default: str) -> m.AgentConfig:
 
 
 def resolve_other_agents(scope: Scope, selected: str) -> tuple[m.AgentConfig, ...]:
-    """The agents that are configured beside the selected one: the command line may name them."""
+    """The agents that are configured beside the selected one: the command line may name them. One without a name has
+    what holds for any agent.
+    """
     names = {_known_agent(scope.findings, agent.name): None for _, agent in scope.levels.all(n.Agent)}
+    if any(scope.levels.all(n.Temperature, n.Env)):
+        names[""] = None
     silent = evolve(scope, origins={})
     return tuple(_configured(silent, name) for name in names if name != selected)
 

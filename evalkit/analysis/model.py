@@ -254,7 +254,7 @@ class Case:
     trials: int | None = field(default=None, metadata=GROWN)
     """Samples that the case asks for; None: one, or what the command line says."""
     other_agents: tuple[AgentConfig, ...] = field(default=(), metadata=GROWN)
-    """How agents are configured that the case does not select."""
+    """How agents are configured that the case does not select; one without a name: any agent that has no block."""
     silenced: tuple[Silence, ...] = ()
     origins: dict[str, str] = field(factory=dict, hash=False)
     """The place that each value is from, by its path: `limits.turns`, `setup.skills.zig`, `checks.loop`,
@@ -265,6 +265,15 @@ class Case:
         """Its name among all units of a project: `case`, `case@track`, `case+arm` or `case@track+arm`."""
         track = "" if self.track is None else f"@{self.track}"
         return f"{self.name}{track}" if self.arm is None else f"{self.name}{track}+{self.arm}"
+
+    def configured_for(self, agent: str) -> AgentConfig:
+        """How an agent is configured: the one that the case selects, or another one."""
+        if agent == self.agent.name:
+            return self.agent
+        others = {other.name: other for other in self.other_agents}
+        common = others.get("")
+        bare = AgentConfig(agent, env=common.env, temperature=common.temperature) if common else AgentConfig(agent)
+        return others.get(agent, bare)
 
     @property
     def temperature(self) -> float | None:

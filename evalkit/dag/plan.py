@@ -117,7 +117,7 @@ class Plan:
     def _configured(self, unit: Case) -> Case:
         """The unit, with the configuration of the agent that the command line names in its own one's place."""
         wanted = self.choices.agent.partition(":")[0]
-        agent = next((agent for agent in unit.other_agents if agent.name == wanted), unit.agent)
+        agent = unit.agent if wanted == "auto" else unit.configured_for(wanted)
         if self.choices.skip_permissions:
             agent = evolve(agent, permissions="skip")
         return unit if agent is unit.agent else evolve(unit, agent=agent)

@@ -294,3 +294,25 @@ def test_a_project_without_cases(tmp_path: Path) -> None:
     assert ({}, {}, []) == resolve(tmp_path, [])
 
 
+
+
+def test_an_agent_that_the_case_does_not_select_has_its_own_configuration(tmp_path: Path) -> None:
+    """Its block, or what holds for any agent; never another one's."""
+    case = compile_case(tmp_path, '''
+        temperature 0.5; env ANY = "1"
+        agent claude { allow "Bash(ls *)"; env OWN = "2" }
+        agent command { command "mine {workspace}"; suffix "Be brief." }
+        ''')
+    common = (("ANY", "1"),)
+    assert m.AgentConfig("claude", ("Bash(ls *)",), env=(*common, ("OWN", "2")),
+                         temperature=0.5) == case.configured_for("claude")
+    assert m.AgentConfig("command", suffix="Be brief.", env=common, temperature=0.5, command=m.Command(
+        ("mine", "{workspace}"), 600)) == case.configured_for("command")
+    assert m.AgentConfig("api", env=common, temperature=0.5) == case.configured_for("api")
+
+
+def test_a_case_that_says_nothing_of_agents_grew_nothing(tmp_path: Path) -> None:
+    """Digests of old cases stay as they are."""
+    case = compile_case(tmp_path)
+    assert () == case.other_agents
+    assert m.AgentConfig("api") == case.configured_for("api")
