@@ -8,8 +8,7 @@ What was found on 2.1.332: the input that an Edit is shown with is what was real
 and the result's `originalFile` is the file before it, with `\\n` for `\\r\\n`. Which calls were denied is told by a
 `system` line before the result, in sessions by `toolDenialKind`, and by older ones only in the last line of all
 (`permission_denials`), so that this has to be known before the first (`denied`). Each content block of a message is a
-line of its own; these lines share the message's id and its usage, which grows in sessions and in the provider's own
-events (`stream_event`): the greatest figures are the message's. Results of its first calls may stand between them.
+line of its own; results of its first calls may stand between them.
 """
 
 from __future__ import annotations
@@ -17,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from attrs import Factory, define
-
+from evalkit.execute.transcripts.claude_tokens import ANY, Usages, told_tokens
 from evalkit.execute.transcripts.model import (
     Compacted,
     Ended,
@@ -28,7 +26,6 @@ from evalkit.execute.transcripts.model import (
     Limit,
     LimitKind,
     Message,
-    MessageUsage,
     SubAgent,
     Tool,
     ToolCall,
@@ -59,15 +56,6 @@ _STOPS = {"max_tokens": "a reply reached its greatest length",
           "model_context_window_exceeded": "the conversation filled the model's context"}
 _TELLING = frozenset({"message_start", "message_delta"})
 """The provider's own events that tell of usage."""
-_TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-_TOLD = (("input_tokens", "inputTokens", "input_tokens"), ("output_tokens", "outputTokens", "output_tokens"),
-         ("cache_read_tokens", "cacheReadInputTokens", "cache_read_input_tokens"),
-         ("cache_write_tokens", "cacheCreationInputTokens", "cache_creation_input_tokens"))
-"""What tokens are called in events, for a model of a result line, and in a usage."""
-_OPEN_MESSAGES = 64
-"""Messages whose usage may still grow: one for each sub-agent that works at a time."""
-_ANY = "session"
-"""What sub-agents are called whose lines do not tell whose they are."""
 _EARLY, _EARLY_LINES = 4, 8
 """Results without a call that are held, and for how many lines: their call may be on a line that was torn."""
 
@@ -82,8 +70,7 @@ class ClaudeFormat:
         self._open: dict[str, ToolCall] = {}
         self._known = Seen()
         self._lines = Seen()
-        self._messages = Seen()
-        self._usages: dict[str, _Used] = {}
+        self._usages = Usages()
         self._early: dict[str, tuple[int, Mapping[str, Any], Mapping[str, Any]]] = {}
         self._aside: set[str] = set()
         self._folder = ""
@@ -114,7 +101,7 @@ class ClaudeFormat:
         if isinstance(identity, str) and not self._lines.add(identity):
             return
         aside = event.get("parent_tool_use_id")
-        aside = aside if isinstance(aside, str) else _ANY if event.get("isSidechain") is True else ""
+        aside = aside if isinstance(aside, str) else ANY if event.get("isSidechain") is True else ""
         folder = event.get("cwd")
         if isinstance(folder, str) and folder and folder != self._folder and not aside:
             self._folder = folder
@@ -137,7 +124,7 @@ class ClaudeFormat:
 
     def end(self, out: list[Event]) -> None:
         """Add what is known when the file ends: usages that could have grown, calls without a result."""
-        self._close_usages(out)
+        self._usages.close(out)
         for at, _, _ in self._early.values():
             out.append(Gap(at, "it is the result of a call that is not there"))
         for call in self._open.values():
@@ -159,7 +146,7 @@ class ClaudeFormat:
         if said_by == "assistant" and message.get("model") != "<synthetic>":
             usage = message.get("usage")
             if identity and isinstance(usage, dict):
-                self._count(line, identity, usage, message.get("model"), aside, out)
+                self._usages.count(line, identity, usage, message.get("model"), aside, out)
             self._stop(line, identity, message.get("stop_reason"), out)
         elif event.get("isMeta") is True or event.get("isCompactSummary") is True or said_by == "assistant":
             said_by = "system"
@@ -235,31 +222,13 @@ class ClaudeFormat:
         if isinstance(message, dict):
             usage, identity = message.get("usage"), message.get("id")
             if isinstance(identity, str) and isinstance(usage, dict):
-                self._count(line, identity, usage, message.get("model"), aside, out)
+                self._usages.count(line, identity, usage, message.get("model"), aside, out)
         elif isinstance(delta, dict):
-            used = next((used for used in reversed(self._usages.values()) if used.sub_agent == aside), None)
+            used = self._usages.of(aside)
             if used is not None:
                 if isinstance(usage := inner.get("usage"), dict):
                     used.add(usage)
                 self._stop(line, used.message, delta.get("stop_reason"), out)
-
-    def _count(self, line: int, identity: str, usage: Mapping[str, Any], model: object, aside: str,
-               out: list[Event]) -> None:
-        """Note a message's usage as far as it is known. It is told when the next message of its agent begins."""
-        used = self._usages.get(identity)
-        if used is None:
-            if not self._messages.add(identity):
-                return  # it was told before: a resumed session repeats its lines
-            done = [name for name, used in self._usages.items() if used.sub_agent == aside != _ANY]
-            out += [self._usages.pop(name).event() for name in done]
-            if len(self._usages) >= _OPEN_MESSAGES:
-                out.append(self._usages.pop(next(iter(self._usages))).event())
-            used = self._usages[identity] = _Used(identity, model if isinstance(model, str) else "", aside, line)
-        used.add(usage)
-
-    def _close_usages(self, out: list[Event]) -> None:
-        out += [used.event() for used in self._usages.values()]
-        self._usages.clear()
 
     # ---- what the program itself says ----
     def _system(self, line: int, event: Mapping[str, Any], out: list[Event]) -> None:
@@ -276,7 +245,7 @@ class ClaudeFormat:
             out.append(Compacted(trigger if isinstance(trigger, str) else "", line))
 
     def _result_line(self, line: int, event: Mapping[str, Any], out: list[Event]) -> None:
-        self._close_usages(out)
+        self._usages.close(out)
         self._denied |= denied_by(event)
         how, said = str(event.get("subtype")), event.get("result")
         if how in _LIMITS:
@@ -284,7 +253,7 @@ class ClaudeFormat:
         turns, cost = event.get("num_turns"), event.get("total_cost_usd")
         out.append(Ended(how, event.get("is_error") is True, said if isinstance(said, str) else "",
                          turns if isinstance(turns, int) else None,
-                         float(cost) if isinstance(cost, int | float) else None, _told_tokens(event), line))
+                         float(cost) if isinstance(cost, int | float) else None, told_tokens(event), line))
 
 
 def tool_of(name: str) -> Tool:
@@ -299,22 +268,6 @@ def denied_by(event: Mapping[str, Any]) -> set[str]:
             if isinstance(denial, dict)}
 
 
-def _told_tokens(event: Mapping[str, Any]) -> dict[str, int]:
-    """The tokens of a result line: the sums over its models, which have what its `usage` may lack."""
-    models = event.get("modelUsage")
-    each = [used for used in models.values() if isinstance(used, dict)] if isinstance(models, dict) else []
-    found = {}
-    for name, of_model, own in _TOLD:
-        values = [used.get(of_model) for used in each] or [_inner(event.get("usage"), own)]
-        if numbers := [value for value in values if type(value) is int]:
-            found[name] = sum(numbers)
-    return found
-
-
-def _inner(given: object, name: str) -> object:
-    return given.get(name) if isinstance(given, dict) else None
-
-
 def _text(content: object) -> str:
     """The text of a tool's result, or of a message; of what is no text, what it is."""
     if isinstance(content, list):
@@ -325,25 +278,3 @@ def _text(content: object) -> str:
 def _block_text(block: Mapping[str, Any]) -> str:
     text = block.get("text")
     return text if isinstance(text, str) else f"[{str(block.get('type'))[:40]}]"
-
-
-@define
-class _Used:
-    """A message's usage, as far as it is known."""
-
-    message: str
-    model: str
-    sub_agent: str
-    line: int
-    tokens: list[int] = Factory(lambda: [0, 0, 0, 0])
-
-    def add(self, usage: Mapping[str, Any]) -> None:
-        tokens = self.tokens
-        for place, name in enumerate(_TOKENS):
-            value = usage.get(name)
-            if type(value) is int and value > tokens[place]:
-                tokens[place] = value
-
-    def event(self) -> MessageUsage:
-        given, replied, read, written = self.tokens
-        return MessageUsage(self.message, given, replied, read, written, self.model, None, self.sub_agent, self.line)
