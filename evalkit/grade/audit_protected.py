@@ -183,9 +183,9 @@ def _lines(session: Session, case: Case, folders: dict[str, str], contents: Cont
         said = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
         lines.add(Source("the case's file", name, 2, 60, made=False), said)
     lines.drop("\n".join((case.prompt, case.agent.suffix, case.agent.system or "")))
-    given = [*(document.path for document in case.setup.guidance), case.setup.contract]
-    for path in given:
-        for _, text in _texts(session.root, path) if path else ():
+    contract = [case.setup.contract] if case.setup.contract else []
+    for given in (*(document.path for document in case.setup.guidance), *contract):
+        for _, text in _texts(session.root, given):
             lines.drop(text)
     for text in _workspace(session, case, contents):
         lines.drop(text)

@@ -45,8 +45,8 @@ class Audit:
     """Whether an agent saw what it must not see. key: the digest of what the audit was made from.
 
     contaminated: it read something, or may have. findings: what; tries: what it was kept from. more: how many
-    findings are not listed. gaps: places of the transcript that cannot be read: what happened there is not known. note: why
-    there was nothing to audit, or "".
+    findings are not listed. gaps: places of the transcript that cannot be read: what happened there is not known.
+    note: why there was nothing to audit, or "".
     """
 
     key: str
