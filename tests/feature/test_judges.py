@@ -214,3 +214,17 @@ def test_a_kept_answer_of_each_vote_is_found_again(judged: MiniProject, judges: 
     judged.path(".evalkit/state.db").unlink()
     judged.doit(*RUN)
     assert ({A: 4, B: 4}, first) == (judges.asked, grade(judged)["verdict"])
+
+
+def test_kept_votes_serve_a_regrading_and_are_in_use(judged: MiniProject, judges: Judges, asked: Asked) -> None:
+    """Without a key, and by the votes that a case asks for now; nothing of what a result rests on is cleared away."""
+    judged.edit(CASE, ONE, TWO.replace("criterion", "votes 2; criterion", 1))
+    judged.doit(*RUN)
+    del judged.env["AI_GATEWAY_API_KEY"]
+    asked(judged, "store", "gc", "--older", "0d", "--paid")
+    judged.edit(CASE, "votes 2; ", "")
+    done = judged.doit("run", "regrade:latest", "check=tone")
+    assert (0, {A: 2, B: 2}) == (done.status, judges.asked), done.err
+    again = json.loads(judged.read(f"{RESULTS}/regrade.json"))["grades"]
+    assert [[(A, 1), (B, 1)]] == [[(vote["model"], vote["number"]) for vote in found["verdict"]["votes"]]
+                                  for found in again if found["check"] == "tone"]
