@@ -234,11 +234,16 @@ def _text(value: Any, path: str) -> str | None:
         return f"${value:.2f}"
     if isinstance(value, tuple) and value and isinstance(value[0], m.Call):
         return " then ".join(map(_call, value))
-    if isinstance(value, tuple) and len(value) == 2 and path.endswith(("env", "programs")):
-        return f"{value[0]} = {_quoted(str(value[1]))}"
+    if isinstance(value, tuple) and path.endswith(("env", "programs", "settings")) and _is_pair(value):
+        return f"{value[0]} = {_quoted(value[1])}"
     if isinstance(value, tuple) or has(type(value)):
         return None
     return str(value)
+
+
+def _is_pair(value: tuple[Any, ...]) -> bool:
+    """Whether it is a name and a text, and no list of two such."""
+    return len(value) == 2 and isinstance(value[0], str)
 
 
 def _command(command: m.Command) -> str:

@@ -61,6 +61,20 @@ def test_an_agent_and_a_grader_of_another_distribution(project: MiniProject) -> 
     assert "answer.txt" in grade(project, "parrot")["summary"]
 
 
+def test_the_other_commands_know_it(project: MiniProject) -> None:
+    """It is formatted, linted, shown and proven like any other check."""
+    project.edit(CASE, CHECK, CHECK.replace("{ files", "{files").replace("; at", ";    at"))
+    text = {}
+    for command in ("fmt", "check", "show greeting", "check --prove"):
+        done = subprocess.run([sys.executable, "-m", "evalkit.cli", *command.split()], cwd=project.root, text=True,
+                              env=project.environ, capture_output=True, check=False)
+        assert 0 == done.returncode, done.stdout + done.stderr
+        text[command] = done.stdout
+    assert CHECK in project.read(CASE)
+    assert 'at-least = "2"' in text["show greeting"]
+    assert "long-enough" in text["check --prove"]
+
+
 def test_another_version_of_it_grades_again(project: MiniProject, site: Path, tmp_path: Path) -> None:
     """The agent's, too; what was up to date in one look is looked at again."""
     mine = tmp_path / "site"

@@ -9,6 +9,7 @@ import pytest
 from evalkit.analysis import load_project
 from evalkit.analysis.model import Case
 from evalkit.authoring.show import Row, lines, rows
+from tests.unit.language.plugins import offer
 from tests.unit.language.project import write
 
 SUITE = """\
@@ -149,6 +150,16 @@ def test_calls(tmp_path: Path) -> None:
     unit = load_project(write(tmp_path, {"cases/s/it.eval": text}, suite="suite s { }")).cases["it"]
     assert [("sequences", 'one(a: "x", b > 1.5) then two(c one of 1, true, d in -1..2, e number)'),
             ("", "three"), ("never", "four")] == [row[:2] for row in told(unit, "checks", "calls")[1:]]
+
+
+def test_a_check_of_a_plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its settings by their names."""
+    offer(monkeypatch)
+    check = 'check plugin words { b "2"; files "x/**"; a "1" } as w'
+    write(tmp_path, {"cases/s/it.eval": f'case it {{ prompt "PROMPT.md"; scaffold copy "skeleton"\n{check}\n}}\n'})
+    told = [(row.name, row.value) for row in rows(load_project(tmp_path).cases["it"])]
+    at = told.index(("w", "plugin"))
+    assert [("grader", "words"), ("globs", "x/**"), ("settings", 'a = "1", b = "2"')] == told[at + 1 : at + 4]
 
 
 def test_values_with_parts(tmp_path: Path) -> None:
