@@ -204,15 +204,18 @@ def _union(members: tuple[Any, ...]) -> Reader:
 
 def _by_type(classes: list[Any]) -> Reader:
     known: dict[Any, Reader] = {}
+    implied = None  # the class that was there alone before others: its data named no `type`
     for kind in classes:
         hint = get_type_hints(kind).get("type")
         names = get_args(hint) if get_origin(hint) is Literal else ()
         if not names or not known.keys().isdisjoint(names):
             raise TypeError(f"{kind.__name__} has no `type` of its own that tells it from the others")
         known |= dict.fromkeys(names, reader_of(kind))
+        if "evalkit.implied" in attrs.fields_dict(kind)["type"].metadata:
+            implied = names[0]
 
     def read(data: Any) -> Any:
-        name = data.get("type") if isinstance(data, dict) else None
+        name = data.get("type", implied) if isinstance(data, dict) else None
         if not isinstance(name, str) or name not in known:
             raise Misfit(f"{_shown(name)} is not one of {', '.join(map(repr, known))}", "type")
         return known[name](data)

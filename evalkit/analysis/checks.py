@@ -9,7 +9,7 @@ from typing import Any, Literal
 from attrs import frozen
 
 from evalkit.analysis import model as m
-from evalkit.analysis.calls import first_call, resolve_calls
+from evalkit.analysis.calls import first_call, resolve_calls, resolve_state
 from evalkit.analysis.defined import Defined
 from evalkit.analysis.findings import Names
 from evalkit.analysis.levels import Block
@@ -128,6 +128,11 @@ class Checks:
                 return "page", m.PageSpec(values.within_workspace(path)), ""
             case n.CheckTranscript(expect=expect, patterns=patterns):
                 return "transcript", m.TranscriptSpec(expect, values.patterns(patterns)), ""
+            case n.CheckState():
+                if self.about.case_folder is not None and self.about.agent != "tools":
+                    self.report("E036", f"agent `{self.about.agent}` calls no commands, whose state could be looked at",
+                                node.span, help="`check state` is for agent `tools`")
+                return "state", resolve_state(self.scope.findings, node.kind), ""
             case n.CheckPlugin():
                 return "plugin", self._plugin(node.kind), ""
             case n.CheckDefined(name=name):

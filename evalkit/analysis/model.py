@@ -14,11 +14,17 @@ from typing import Literal
 from attrs import field, frozen
 
 from evalkit.analysis.by_value import by_value
-from evalkit.analysis.model_checks import (
-    Append,
+from evalkit.analysis.model_calls import (
+    AnyOrder,
     ArgumentTest,
     Call,
     CallsSpec,
+    Either,
+    Expected,
+    StateSpec,
+)
+from evalkit.analysis.model_checks import (
+    Append,
     Check,
     CheckSpec,
     Command,
@@ -44,11 +50,11 @@ from evalkit.analysis.model_checks import (
 from evalkit.digest import GROWN
 
 __all__ = [
-    "AgentConfig", "Append", "ArgumentTest", "Arm", "Call", "CallsSpec", "Case", "Check", "CheckSpec", "Checkout",
-    "Command", "Each", "ExistsSpec", "GrepSpec", "Guidance", "HiddenTestsSpec", "Judge", "Limits", "ModelChoice",
-    "OutputTest", "PageSpec", "Pattern", "PluginSpec", "Put", "Run", "RunSpec", "Scaffold", "ScoreSpec", "Setup",
-    "Silence", "Skill", "SnapshotSpec", "Step", "StepsSpec", "SuiteInfo", "Tier", "Toolchain", "TranscriptSpec",
-    "Wrong",
+    "AgentConfig", "AnyOrder", "Append", "ArgumentTest", "Arm", "Call", "CallsSpec", "Case", "Check", "CheckSpec",
+    "Checkout", "Command", "Each", "Either", "ExistsSpec", "Expected", "GrepSpec", "Guidance", "HiddenTestsSpec",
+    "Judge", "Limits", "ModelChoice", "OutputTest", "PageSpec", "Pattern", "PluginSpec", "Put", "Run", "RunSpec",
+    "Scaffold", "ScoreSpec", "Setup", "Silence", "Skill", "SnapshotSpec", "StateSpec", "Step", "StepsSpec", "SuiteInfo",
+    "Tier", "Toolchain", "TranscriptSpec", "Wrong",
 ]
 
 
@@ -196,12 +202,16 @@ class Wrong:
 @by_value
 @frozen(eq=False, repr=False)
 class Tier:
-    """A group of cases. `requires`: what the schemas of the commands that its cases expect must be like."""
+    """A group of cases. `requires`: what the schemas of the commands that its cases expect must be like.
+
+    `commands`: each of its cases expects one of them.
+    """
 
     name: str
     about: str
     requires: Literal["schema flat", "confirmation", "read"] | None
     origin: str
+    commands: tuple[str, ...] = field(default=(), metadata=GROWN)
 
 
 @by_value

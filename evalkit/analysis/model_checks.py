@@ -6,17 +6,18 @@ is read back as the class that it was.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from attrs import field, frozen
 
 from evalkit.analysis.by_value import by_value
+from evalkit.analysis.model_calls import CallsSpec, StateSpec
 from evalkit.digest import GROWN
 
 __all__ = [
-    "Append", "ArgumentTest", "Call", "CallsSpec", "Check", "CheckSpec", "Command", "Each", "ExistsSpec", "GrepSpec",
-    "HiddenTestsSpec", "Judge", "OutputTest", "PageSpec", "Pattern", "PluginSpec", "Put", "Run", "RunSpec", "ScoreSpec",
-    "Silence", "SnapshotSpec", "Step", "StepsSpec", "TranscriptSpec",
+    "Append", "Check", "CheckSpec", "Command", "Each", "ExistsSpec", "GrepSpec", "HiddenTestsSpec", "Judge",
+    "OutputTest", "PageSpec", "Pattern", "PluginSpec", "Put", "Run", "RunSpec", "ScoreSpec", "Silence", "SnapshotSpec",
+    "Step", "StepsSpec", "TranscriptSpec",
 ]
 
 
@@ -142,43 +143,6 @@ class TranscriptSpec:
     type: Literal["transcript"] = "transcript"
 
 
-@frozen(hash=False)
-class ArgumentTest:
-    """One argument of a call. `values`, as JSON has them:
-
-    `is`: the value; `one of`: the values it may have; a comparison: the number; `in`: the lowest and the highest
-    number; `type`: the name of a JSON type.
-    """
-
-    key: str
-    test: Literal["is", "one of", "in", "type", ">", ">=", "<", "<=", "=="]
-    values: tuple[Any, ...]
-
-
-@by_value
-@frozen(eq=False, repr=False)
-class Call:
-    """A command, with tests of some of its arguments. Arguments that have none may be anything, or missing."""
-
-    name: str
-    arguments: tuple[ArgumentTest, ...] = ()
-    origin: str = ""
-
-
-@by_value
-@frozen(eq=False, repr=False)
-class CallsSpec:
-    """The commands that an agent calls.
-
-    `sequences`, one for each `expect`: each is a subsequence, in order, of the actual calls. `never`: names that no
-    call may have.
-    """
-
-    sequences: tuple[tuple[Call, ...], ...]
-    never: tuple[str, ...]
-    type: Literal["calls"] = "calls"
-
-
 @by_value
 @frozen(eq=False, repr=False)
 class ScoreSpec:
@@ -244,7 +208,7 @@ class StepsSpec:
 
 CheckSpec: TypeAlias = (
     RunSpec | GrepSpec | ExistsSpec | HiddenTestsSpec | SnapshotSpec | PageSpec | TranscriptSpec | CallsSpec
-    | ScoreSpec | StepsSpec | PluginSpec)
+    | StateSpec | ScoreSpec | StepsSpec | PluginSpec)
 
 
 # ---- checks and judges ----

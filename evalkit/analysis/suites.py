@@ -18,7 +18,7 @@ from evalkit.syntax import nodes as n
 
 __all__ = ["MAX_ARMS", "PRIMITIVES", "Suite", "index_suites"]
 
-PRIMITIVES = ("run", "grep", "exists", "absent", "hidden-tests", "snapshot", "page", "transcript",
+PRIMITIVES = ("run", "grep", "exists", "absent", "hidden-tests", "snapshot", "page", "transcript", "state",
               "plugin")
 """The checks that the language has itself."""
 TAKEN = (*PRIMITIVES, "calls", "score", "judge")
@@ -125,7 +125,8 @@ def _index(findings: Findings, root: Path, folder: Path, node: n.Suite) -> Suite
         elif isinstance(statement, n.Tier):
             tiers.add(statement.name)
             about = statement.about.value if statement.about else ""
-            levels.append(m.Tier(statement.name.value, about, statement.requires, str(statement.span)))
+            levels.append(m.Tier(statement.name.value, about, statement.requires, str(statement.span),
+                                 tuple(name.value for name in statement.commands)))
         elif isinstance(statement, n.Arm):
             arms.reserve(statement.name, ("all",))
             arms.add(statement.name)

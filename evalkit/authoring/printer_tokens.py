@@ -27,8 +27,8 @@ _TOKEN = re.compile(
     r"|(?P<newline>\n)"
     r"|(?P<space>[ \t\f\r]+)"
     r"|(?P<separator>;)|(?P<open>\{)|(?P<close>\})|(?P<left>[(\[])|(?P<right>[)\]])|(?P<comma>,)|(?P<colon>:)"
-    r"|(?P<operator>[<>=!]+)"
-    r'|(?P<word>[^ \t\f\r\n"/#;{}()\[\],:<>=!]+)'
+    r"|(?P<operator>[<>=!~]+)"
+    r'|(?P<word>[^ \t\f\r\n"/#;{}()\[\],:<>=!~]+)'
 )
 _TAB = 4
 

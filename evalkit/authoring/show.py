@@ -18,6 +18,7 @@ import orjson
 from attrs import fields, frozen, has
 
 from evalkit.analysis import model as m
+from evalkit.analysis.calls_shown import sequence_shown, tell_test
 from evalkit.analysis.project import Project
 from evalkit.authoring.columns import one_line
 from evalkit.authoring.project import open_project, units_of
@@ -232,8 +233,10 @@ def _text(value: Any, path: str) -> str | None:
         return _duration(value)
     if path == "limits.cost":
         return f"${value:.2f}"
-    if isinstance(value, tuple) and value and isinstance(value[0], m.Call):
-        return " then ".join(map(_call, value))
+    if isinstance(value, tuple) and value and isinstance(value[0], m.Expected):
+        return sequence_shown(value)
+    if isinstance(value, m.ArgumentTest):
+        return tell_test(value, "=")
     if isinstance(value, tuple) and path.endswith(("env", "programs", "settings")) and _is_pair(value):
         return f"{value[0]} = {_quoted(value[1])}"
     if isinstance(value, tuple) or has(type(value)):
@@ -254,26 +257,6 @@ def _command(command: m.Command) -> str:
 
 def _pattern(pattern: m.Pattern) -> str:
     return f"/{pattern.text}/{pattern.flags}" if pattern.regex else _quoted(pattern.text)
-
-
-def _call(call: m.Call) -> str:
-    return f"{call.name}({', '.join(map(_argument, call.arguments))})" if call.arguments else call.name
-
-
-def _argument(argument: m.ArgumentTest) -> str:
-    """As the language writes it."""
-    values = [orjson.dumps(value).decode() for value in argument.values]
-    match argument.test:
-        case "is":
-            return f"{argument.key}: {values[0]}"
-        case "one of":
-            return f"{argument.key} one of {', '.join(values)}"
-        case "in":
-            return f"{argument.key} in {'..'.join(values)}"
-        case "type":
-            return f"{argument.key} {argument.values[0]}"
-        case _:
-            return f"{argument.key} {argument.test} {values[0]}"
 
 
 def _model(choice: m.ModelChoice) -> str:

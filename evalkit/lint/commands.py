@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evalkit.analysis import model as m
+from evalkit.analysis.calls import expected_calls
 from evalkit.diagnostics import Diagnostic, Span, did_you_mean
 from evalkit.lint.finding import Finding
 from evalkit.lint.registry import Loading, Registry
@@ -46,9 +47,9 @@ def find(subject: Subject) -> Iterator[Finding]:
 
 def _unit(subject: Subject, view: CaseView, unit: m.Case, registry: Registry) -> Iterator[Finding]:
     calls = [call for check in unit.checks if isinstance(check.spec, m.CallsSpec)
-             for sequence in check.spec.sequences for call in sequence]
+             for sequence in check.spec.sequences for call in expected_calls(sequence)]
     nodes = [node for call in calls if (node := subject.node(call.origin, n.Call)) is not None]
-    never = [name for node, _ in walk(view.node) if isinstance(node, n.Never) for name in node.names]
+    never = [call.name for node, _ in walk(view.node) if isinstance(node, n.Never) for call in node.calls]
     for name in (*(node.name for node in nodes), *never):
         if name.value not in registry.commands:
             yield Finding(Diagnostic(COMMAND, f"the registry has no command `{name.value}`", name.span,

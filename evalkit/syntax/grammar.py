@@ -31,7 +31,7 @@ _WORDS = {
     "MONEY": "an amount such as `$2.50`", "SIZE": "a size such as `24KB`", "RANGE": "a range such as `1..5`",
     "COMPARE": "a comparison such as `>=`", "_SEP": "the end of the line", "_COMMA": "`,`",
     "$END": "the end of the file", "LBRACE": "`{`", "RBRACE": "`}`", "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`",
-    "RSQB": "`]`", "EQUAL": "`=`", "COLON": "`:`",
+    "RSQB": "`]`", "EQUAL": "`=`", "COLON": "`:`", "TILDE": "`~`",
 }
 _WORD = re.compile(r"[\w.-]+|.", re.DOTALL)
 

@@ -1,6 +1,7 @@
 """Trees -> nodes: the levels, and the answers that prove a case. One method a rule of the grammar.
 
-The rules of what is inside them are in lower_setup.py and lower_checks.py, those of values in lower_values.py.
+The rules of what is inside them are in lower_setup.py, lower_checks.py and lower_calls.py, those of values in
+lower_values.py.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalkit.syntax import nodes as n
+from evalkit.syntax.lower_calls import LowerCalls
 from evalkit.syntax.lower_checks import LowerChecks
 from evalkit.syntax.lower_setup import LowerSetup
 from evalkit.syntax.lower_values import last
@@ -16,7 +18,7 @@ from evalkit.syntax.tree import Tree
 __all__ = ["Lower"]
 
 
-class Lower(LowerSetup, LowerChecks):
+class Lower(LowerSetup, LowerChecks, LowerCalls):
     """Turns the tree of one source into its nodes; what is no value is in `found` then."""
 
     def file(self, tree: Tree) -> n.File:
@@ -51,7 +53,8 @@ class Lower(LowerSetup, LowerChecks):
     def tier(self, tree: Tree) -> n.Tier:
         requires: Any = last(" ".join(str(word) for word in part.children[1:])
                              for part in self.parts(tree, "tier_requires"))
-        return n.Tier(self.names(tree)[0], self.the_text(tree), requires, self.span(tree))
+        commands = tuple(name for part in self.parts(tree, "tier_commands") for name in self.names(part))
+        return n.Tier(self.names(tree)[0], self.the_text(tree), requires, self.span(tree), commands)
 
     def solution(self, tree: Tree) -> n.Solution:
         return n.Solution(self.strings(tree)[0], self.span(tree))

@@ -1,11 +1,11 @@
-"""Trees -> nodes, what grades: checks, scores, judges, calls. One method a rule of the grammar."""
+"""Trees -> nodes, what grades: checks, scores, judges. One method a rule of the grammar."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, cast
 
 from evalkit.syntax import nodes as n
-from evalkit.syntax.lower_values import MAX_ARGUMENT, LowerValues, last
+from evalkit.syntax.lower_values import LowerValues, last
 from evalkit.syntax.tree import Token, Tree
 
 __all__ = ["LowerChecks"]
@@ -163,40 +163,3 @@ class LowerChecks(LowerValues):
             silenced=self.silenced(tree),
             span=self.span(tree),
         )
-
-    # ---- calls ----
-    def expect(self, tree: Tree) -> n.Expect:
-        return n.Expect(tuple(self.call(part) for part in self.trees(tree)), self.span(tree))
-
-    def never(self, tree: Tree) -> n.Never:
-        return n.Never(self.names(tree), self.span(tree))
-
-    def call(self, tree: Tree) -> n.Call:
-        """A call; the values that follow an `argument_one_of` are more of its values."""
-        arguments: list[n.ArgumentNode] = []
-        for part in self.trees(tree):
-            before = arguments[-1] if arguments else None
-            if part.data not in ("value", "list"):
-                arguments.append(self.lower(part))
-            elif isinstance(before, n.ArgumentOneOf):
-                value = self.data(part)
-                span = self.source.span(before.span.start, value.span.end)
-                arguments[-1] = n.ArgumentOneOf(before.key, (*before.values, value), span)
-        return n.Call(self.names(tree)[0], tuple(arguments), self.span(tree))
-
-    def argument_is(self, tree: Tree) -> n.ArgumentIs:
-        return n.ArgumentIs(self.names(tree)[0], self.data(self.trees(tree)[0]), self.span(tree))
-
-    def argument_compare(self, tree: Tree) -> n.ArgumentCompare:
-        operator: Any = str(self.tokens(tree, "COMPARE")[0])
-        return n.ArgumentCompare(self.names(tree)[0], operator, self.reals(tree, MAX_ARGUMENT)[0], self.span(tree))
-
-    def argument_one_of(self, tree: Tree) -> n.ArgumentOneOf:
-        return n.ArgumentOneOf(self.names(tree)[0], (self.data(self.trees(tree)[0]),), self.span(tree))
-
-    def argument_in(self, tree: Tree) -> n.ArgumentIn:
-        return n.ArgumentIn(self.names(tree)[0], self.range(self.tokens(tree, "RANGE")[0]), self.span(tree))
-
-    def argument_type(self, tree: Tree) -> n.ArgumentType:
-        kind: Any = str(tree.children[1])
-        return n.ArgumentType(self.name(cast(Token, tree.children[0])), kind, self.span(tree))

@@ -1,7 +1,8 @@
 """The syntax nodes: one frozen class a statement, each with the span that it came from.
 
 Nothing here is resolved: names are names, paths are strings. Resolved things are other types (analysis/model.py), so
-that a later stage cannot receive unchecked input. The nodes of checks, judges and calls are in nodes_checks.py.
+that a later stage cannot receive unchecked input. The nodes of checks and judges are in nodes_checks.py, those of calls
+in nodes_calls.py.
 """
 
 from __future__ import annotations
@@ -10,14 +11,26 @@ from typing import Literal, TypeAlias
 
 from evalkit.diagnostics import Span
 from evalkit.syntax.node import node
-from evalkit.syntax.nodes_checks import (
+from evalkit.syntax.nodes_calls import (
+    AnyOrder,
+    ArgumentApprox,
     ArgumentCompare,
     ArgumentIn,
+    ArgumentIncludes,
     ArgumentIs,
+    ArgumentMatches,
     ArgumentNode,
     ArgumentOneOf,
+    ArgumentPresence,
     ArgumentType,
     Call,
+    CheckState,
+    Either,
+    Expect,
+    Expected,
+    Never,
+)
+from evalkit.syntax.nodes_checks import (
     Check,
     CheckDefined,
     CheckExists,
@@ -30,11 +43,9 @@ from evalkit.syntax.nodes_checks import (
     CheckSnapshot,
     CheckTranscript,
     Define,
-    Expect,
     Expectation,
     Graded,
     Judge,
-    Never,
     PluginSetting,
     Score,
     StepAppend,
@@ -46,17 +57,17 @@ from evalkit.syntax.nodes_checks import (
 from evalkit.syntax.nodes_values import Data, Json, Name, Number, Pattern, Range, Real, Regex, Silence, Str
 
 __all__ = [
-    "Ablate", "About", "Agent", "Allow", "Answer", "Apt", "ArgumentCompare", "ArgumentIn", "ArgumentIs",
-    "ArgumentNode", "ArgumentOneOf", "ArgumentType", "Arm", "Caches", "CachesNone", "Call", "Case", "Check",
-    "CheckDefined", "CheckExists", "CheckGrep", "CheckHiddenTests", "CheckKind", "CheckPage", "CheckPlugin", "CheckRun",
-    "CheckSnapshot", "CheckTranscript", "Checkout", "Command", "Contract", "ContractNone", "Data", "Define", "Deny",
-    "Env", "Expect", "Expectation", "File", "Graded", "Guidance", "GuidanceNone", "Json", "Judge", "Limits", "Mcp",
+    "Ablate", "About", "Agent", "Allow", "Answer", "AnyOrder", "Apt", "ArgumentApprox", "ArgumentCompare", "ArgumentIn",
+    "ArgumentIncludes", "ArgumentIs", "ArgumentMatches", "ArgumentNode", "ArgumentOneOf", "ArgumentPresence",
+    "ArgumentType", "Arm", "Caches", "CachesNone", "Call", "Case", "Check", "CheckDefined", "CheckExists", "CheckGrep",
+    "CheckHiddenTests", "CheckKind", "CheckPage", "CheckPlugin", "CheckRun", "CheckSnapshot", "CheckState",
+    "CheckTranscript", "Checkout", "Command", "Contract", "ContractNone", "Data", "Define", "Deny", "Either", "Env",
+    "Expect", "Expectation", "Expected", "File", "Graded", "Guidance", "GuidanceNone", "Json", "Judge", "Limits", "Mcp",
     "McpNone", "Model", "Name", "Never", "Npm", "Number", "Pattern", "Permissions", "Pip", "PluginSetting", "Prewarm",
     "PrewarmNone", "Profile", "Program", "Prompt", "Range", "Real", "Regex", "Registry", "RegistryMcp", "ScaffoldCopy",
     "ScaffoldRun", "ScaffoldTemplate", "Score", "Seed", "Setup", "Silence", "Skills", "SkillsNone", "Solution",
-    "Starter", "State", "StepAppend", "StepEach", "StepNode", "StepPut", "StepRun", "Str", "Suffix", "Suite",
-    "System", "Tags", "Temperature", "Tier", "Toolchain", "Track", "Trials", "UseAgent", "UseNone", "UseProfile",
-    "Wrong",
+    "Starter", "State", "StepAppend", "StepEach", "StepNode", "StepPut", "StepRun", "Str", "Suffix", "Suite", "System",
+    "Tags", "Temperature", "Tier", "Toolchain", "Track", "Trials", "UseAgent", "UseNone", "UseProfile", "Wrong",
 ]
 
 
@@ -381,6 +392,7 @@ class Tier:
     about: Str | None
     requires: Literal["schema flat", "confirmation", "read"] | None
     span: Span
+    commands: tuple[Name, ...] = ()
 
 
 @node

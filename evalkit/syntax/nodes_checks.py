@@ -1,4 +1,4 @@
-"""The syntax nodes of what grades: checks, scores, judges, calls, and the checks that a suite defines."""
+"""The syntax nodes of what grades: checks, scores, judges, and the checks that a suite defines."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from typing import Literal, TypeAlias
 
 from evalkit.diagnostics import Span
 from evalkit.syntax.node import node
-from evalkit.syntax.nodes_values import Data, Name, Number, Pattern, Range, Real, Silence, Str
+from evalkit.syntax.nodes_calls import CheckState
+from evalkit.syntax.nodes_values import Name, Number, Pattern, Real, Silence, Str
 
 __all__ = [
-    "ArgumentCompare", "ArgumentIn", "ArgumentIs", "ArgumentNode", "ArgumentOneOf", "ArgumentType", "Call", "Check",
-    "CheckDefined", "CheckExists", "CheckGrep", "CheckHiddenTests", "CheckKind", "CheckPage", "CheckPlugin", "CheckRun",
-    "CheckSnapshot", "CheckTranscript", "Define", "Expect", "Expectation", "Graded", "Judge", "Never",
-    "PluginSetting", "Score",
-    "StepAppend", "StepEach", "StepNode", "StepPut", "StepRun",
+    "Check", "CheckDefined", "CheckExists", "CheckGrep", "CheckHiddenTests", "CheckKind", "CheckPage", "CheckPlugin",
+    "CheckRun", "CheckSnapshot", "CheckTranscript", "Define", "Expectation", "Graded", "Judge", "PluginSetting",
+    "Score", "StepAppend", "StepEach", "StepNode", "StepPut", "StepRun",
 ]
 
 
@@ -148,8 +147,8 @@ class CheckDefined:
 
 
 CheckKind: TypeAlias = (
-    CheckRun | CheckGrep | CheckExists | CheckHiddenTests | CheckSnapshot | CheckPage | CheckTranscript | CheckPlugin
-    | CheckDefined)
+    CheckRun | CheckGrep | CheckExists | CheckHiddenTests | CheckSnapshot | CheckPage | CheckTranscript | CheckState
+    | CheckPlugin | CheckDefined)
 
 
 @node
@@ -203,64 +202,3 @@ class Judge:
 
 
 Graded: TypeAlias = Check | Score | Judge
-
-
-# ---- calls ----
-@node
-class ArgumentIs:
-    key: Name
-    value: Data
-    span: Span
-
-
-@node
-class ArgumentCompare:
-    key: Name
-    operator: Literal[">", ">=", "<", "<=", "=="]
-    value: Real
-    span: Span
-
-
-@node
-class ArgumentOneOf:
-    key: Name
-    values: tuple[Data, ...]
-    span: Span
-
-
-@node
-class ArgumentIn:
-    key: Name
-    range: Range
-    span: Span
-
-
-@node
-class ArgumentType:
-    key: Name
-    type: Literal["number", "string", "boolean", "array", "object"]
-    span: Span
-
-
-ArgumentNode: TypeAlias = ArgumentIs | ArgumentCompare | ArgumentOneOf | ArgumentIn | ArgumentType
-
-
-@node
-class Call:
-    name: Name
-    arguments: tuple[ArgumentNode, ...]
-    span: Span
-
-
-@node
-class Expect:
-    """Calls in an order."""
-
-    calls: tuple[Call, ...]
-    span: Span
-
-
-@node
-class Never:
-    names: tuple[Name, ...]
-    span: Span

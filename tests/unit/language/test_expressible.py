@@ -13,6 +13,7 @@ import pytest
 
 from evalkit.analysis import load_project
 from evalkit.analysis import model as m
+from evalkit.analysis.calls_shown import call_shown, sequence_shown, state_shown
 from tests.unit.language.project import write
 
 Meaning: TypeAlias = Callable[[m.Case], Any]
@@ -131,6 +132,22 @@ ITEMS: list[tuple[str, str, str, Meaning, Any]] = [
      ("calls", [[("a", []), ("b", [("x", "is", ("v",)), ("y", ">", (1,)), ("z", "one of", ("p", -1.5, None)),
                                    ("q", "in", (10, 20)), ("r", "type", ("number",)), ("s", "is", ([1, True],))])],
                 [("e", [])]], ("c", "d"))),
+    ("calls: tests of arguments", "",
+     'expect a(b includes 1, 2, c ~ /d/i like "D", e ~ /f/, g approx [1] within 0.5, h any, i absent, j.0 == 1) exact',
+     lambda c: [(test.key, test.test, test.values) for test in c.checks[0].spec.sequences[0][0].arguments],
+     [("b", "includes", (1, 2)), ("c", "~", ("d", "i", "D")), ("e", "~", ("f", "")), ("g", "approx", ([1], 0.5)),
+      ("h", "any", ()), ("i", "absent", ()), ("j.0", "==", (1,))]),
+    ("calls: alternatives, any order, only, never with arguments", "",
+     "expect only either { a then b } or { c succeeds } then in any order {\n d exact\n either { e } or { f confirmed }"
+     "\n}; never a(b: 1), g, b succeeds",
+     lambda c: (sequence_shown(c.checks[0].spec.sequences[0]), c.checks[0].spec.only, c.checks[0].spec.never,
+                [call_shown(call) for call in c.checks[0].spec.never_calls]),
+     ("either { a then b } or { c succeeds } then in any order { d exact; either { e } or { f confirmed } }", (0,),
+      ("g",), ["a(b: 1)", "b succeeds"])),
+    ("check state", "", 'expect a; check state f has at least 2 where s = "d" and n > 1; check state v.p in 1..2\n'
+     'check state f lacks where s one of "p", "q"', lambda c: [state_shown(check.spec) for check in c.checks
+                                                          if check.kind == "state"],
+     ['f has at least 2 where s = "d" and n > 1', "v.p in 1..2", 'f lacks where s one of "p", "q"']),
     ("score code", 'answer "main.js" over template "skeleton"; use agent api',
      'score code as s { imports "a", "b"; apis "c"; forbid /x/, "y"; parses "node --check {answer}" time 5s\n'
      "pass at 0.8 }",

@@ -47,8 +47,21 @@ def judge(**given: Any) -> tuple[str, dict[str, Any]]:
                      "votes": None, "direction": "higher", "temperature": None, **none, **given}
 
 
-def call(name: str, *arguments: Any) -> tuple[str, dict[str, Any]]:
-    return "Call", {"name": name, "arguments": list(arguments)}
+def call(name: str, *arguments: Any, **options: bool) -> tuple[str, dict[str, Any]]:
+    return "Call", {"name": name, "arguments": list(arguments), "exact": False, "succeeds": False, "confirmed": False,
+                    **options}
+
+
+def expect(*calls: Any, only: bool = False) -> tuple[str, dict[str, Any]]:
+    return "Expect", {"calls": list(calls), "only": only}
+
+
+def state(path: str, bound: str, count: int | None, *where: Any) -> tuple[str, dict[str, Any]]:
+    return check(("CheckState", {"path": path, "bound": bound, "count": count, "where": list(where)}))
+
+
+def tier(name: str, about: str | None = None, requires: str | None = None, commands: Any = ()) -> Any:
+    return "Tier", {"name": name, "about": about, "requires": requires, "commands": list(commands)}
 
 
 SILENCE = ("Silence", {"code": "W001", "reason": "why"})
@@ -143,19 +156,45 @@ CASE_STATEMENTS: list[tuple[str, tuple[str, dict[str, Any]]]] = [
      judge(files=["a"], most_bytes=24_000, models=["b", "c"], votes=3, direction="lower", temperature=0.5,
            silenced=[SILENCE])),
     ("judge { advisory }", judge(advisory=True)),
-    ("expect a then b(c: 1)", ("Expect", {"calls": [
-        call("a"), call("b", ("ArgumentIs", {"key": "c", "value": 1}))]})),
+    ("expect a then b(c: 1)", expect(call("a"), call("b", ("ArgumentIs", {"key": "c", "value": 1})))),
     ('expect a(b one of "c", -1, true, null, d > 1.5, e in -1..2.5, f boolean, g: [[], "h"])',
-     ("Expect", {"calls": [call(
+     expect(call(
          "a", ("ArgumentOneOf", {"key": "b", "values": ["c", -1, True, None]}),
          ("ArgumentCompare", {"key": "d", "operator": ">", "value": 1.5}),
          ("ArgumentIn", {"key": "e", "range": ("Range", {"low": -1, "high": 2.5})}),
          ("ArgumentType", {"key": "f", "type": "boolean"}),
-         ("ArgumentIs", {"key": "g", "value": [[], "h"]}))]})),
-    ("expect a()", ("Expect", {"calls": [call("a")]})),
-    ("never a, b", ("Never", {"names": ["a", "b"]})),
+         ("ArgumentIs", {"key": "g", "value": [[], "h"]})))),
+    ('expect a(b includes "c", 2, d approx [1, -2.5] within 0.1, e ~ /f/i like "F", g ~ /h/, i any, j absent)',
+     expect(call(
+         "a", ("ArgumentIncludes", {"key": "b", "values": ["c", 2]}),
+         ("ArgumentApprox", {"key": "d", "value": [1, -2.5], "tolerance": 0.1}),
+         ("ArgumentMatches", {"key": "e", "pattern": ("Regex", {"pattern": "f", "flags": "i"}), "example": "F"}),
+         ("ArgumentMatches", {"key": "g", "pattern": ("Regex", {"pattern": "h", "flags": ""}), "example": None}),
+         ("ArgumentPresence", {"key": "i", "wanted": "any"}),
+         ("ArgumentPresence", {"key": "j", "wanted": "absent"})))),
+    ("expect a()", expect(call("a"))),
+    ("expect only a exact then b(c any) succeeds confirmed", expect(
+        call("a", exact=True), call("b", ("ArgumentPresence", {"key": "c", "wanted": "any"}), succeeds=True,
+                                    confirmed=True), only=True)),
+    ("expect either { a then b } or {\n  c\n\n  d\n} then e", expect(
+        ("Either", {"branches": [[call("a"), call("b")], [call("c"), call("d")]]}), call("e"))),
+    ("expect in any order { a; either { b } or { c }\n d then e }", expect(
+        ("AnyOrder", {"items": [[call("a")], [("Either", {"branches": [[call("b")], [call("c")]]})],
+                                [call("d"), call("e")]]}))),
+    ("never a, b(c: 1) succeeds", ("Never", {"calls": [
+        call("a"), call("b", ("ArgumentIs", {"key": "c", "value": 1}), succeeds=True)]})),
+    ('check state a.b has 2 where c = "d" and e > 1 and f one of "g", 3', state(
+        "a.b", "exactly", 2, ("ArgumentIs", {"key": "c", "value": "d"}),
+        ("ArgumentCompare", {"key": "e", "operator": ">", "value": 1}),
+        ("ArgumentOneOf", {"key": "f", "values": ["g", 3]}))),
+    ("check state a has at least 1", state("a", "at least", 1)),
+    ('check state a has at most 2 where b includes "c", "d"', state(
+        "a", "at most", 2, ("ArgumentIncludes", {"key": "b", "values": ["c", "d"]}))),
+    ("check state a lacks where b absent", state(
+        "a", "exactly", 0, ("ArgumentPresence", {"key": "b", "wanted": "absent"}))),
+    ("check state a.0 = [1]", state("a.0", "exactly", None, ("ArgumentIs", {"key": "a.0", "value": [1]}))),
     ('track t { use none; expect a; solution "b" }', ("Track", {"name": "t", "body": [
-        ("UseNone", {}), ("Expect", {"calls": [call("a")]}), ("Solution", {"path": "b"})]})),
+        ("UseNone", {}), expect(call("a")), ("Solution", {"path": "b"})]})),
     ('solution "a"', ("Solution", {"path": "a"})),
     ('wrong "a" fails b, c', ("Wrong", {"path": "a", "fails": ["b", "c"]})),
 ]
@@ -181,9 +220,10 @@ SUITE_STATEMENTS: list[tuple[str, tuple[str, dict[str, Any]]]] = [
          ("Apt", {"packages": ["a", "b"]}),
          ("Checkout", {"variable": None, "path": "c", "build": "d", "limit": None}),
          ("Checkout", {"variable": "E", "path": "f", "build": "g", "limit": 1})]})),
-    ("tier a", ("Tier", {"name": "a", "about": None, "requires": None})),
-    ('tier a "b" requires schema flat', ("Tier", {"name": "a", "about": "b", "requires": "schema flat"})),
-    ("tier a requires read", ("Tier", {"name": "a", "about": None, "requires": "read"})),
+    ("tier a", tier("a")),
+    ('tier a "b" requires schema flat', tier("a", "b", "schema flat")),
+    ("tier a requires read", tier("a", None, "read")),
+    ("tier a requires one of b, c", tier("a", None, None, ["b", "c"])),
     ('arm a { about "b"; skills none; ablate guidance by section }', ("Arm", {"name": "a", "body": [
         ("About", {"text": "b"}), ("SkillsNone", {}), ("Ablate", {})]})),
     ("use agent nop", ("UseAgent", {"name": "nop"})),
@@ -206,7 +246,7 @@ def test_every_node_class_is_tested() -> None:
     """No statement is without a test of its own."""
     seen = repr([node for _, node in CASE_STATEMENTS + SUITE_STATEMENTS])
     blocks_and_values = {"Suite", "Case", "File", "Name", "Str", "Number", "Real", "Data", "Json", "CheckKind", "Setup",
-                         "StepNode", "Pattern", "ArgumentNode", "Graded"}
+                         "StepNode", "Pattern", "ArgumentNode", "Expected", "Graded"}
 
     assert [] == [name for name in n.__all__ if name not in blocks_and_values and f"'{name}'" not in seen]
 

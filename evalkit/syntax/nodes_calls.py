@@ -1,0 +1,155 @@
+"""The syntax nodes of calls: what is expected of an agent that calls commands, and of the state that they leave."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from evalkit.diagnostics import Span
+from evalkit.syntax.node import node
+from evalkit.syntax.nodes_values import Data, Name, Number, Range, Real, Regex, Str
+
+__all__ = [
+    "AnyOrder", "ArgumentApprox", "ArgumentCompare", "ArgumentIn", "ArgumentIncludes", "ArgumentIs", "ArgumentMatches",
+    "ArgumentNode", "ArgumentOneOf", "ArgumentPresence", "ArgumentType", "Call", "CheckState", "Either", "Expect",
+    "Expected", "Never",
+]
+
+
+# ---- tests of one argument, or of one value of the state ----
+@node
+class ArgumentIs:
+    key: Name
+    value: Data
+    span: Span
+
+
+@node
+class ArgumentCompare:
+    key: Name
+    operator: Literal[">", ">=", "<", "<=", "=="]
+    value: Real
+    span: Span
+
+
+@node
+class ArgumentOneOf:
+    key: Name
+    values: tuple[Data, ...]
+    span: Span
+
+
+@node
+class ArgumentIncludes:
+    key: Name
+    values: tuple[Data, ...]
+    span: Span
+
+
+@node
+class ArgumentIn:
+    key: Name
+    range: Range
+    span: Span
+
+
+@node
+class ArgumentApprox:
+    """A number, or a list of numbers and lists, each within the tolerance."""
+
+    key: Name
+    value: Data
+    tolerance: Real
+    span: Span
+
+
+@node
+class ArgumentMatches:
+    """`example`: a value that matches, for who has to make one up."""
+
+    key: Name
+    pattern: Regex
+    example: Str | None
+    span: Span
+
+
+@node
+class ArgumentType:
+    key: Name
+    type: Literal["number", "string", "boolean", "array", "object"]
+    span: Span
+
+
+@node
+class ArgumentPresence:
+    """It is there, whatever it is; or it is not."""
+
+    key: Name
+    wanted: Literal["any", "absent"]
+    span: Span
+
+
+ArgumentNode: TypeAlias = (
+    ArgumentIs | ArgumentCompare | ArgumentOneOf | ArgumentIncludes | ArgumentIn | ArgumentApprox | ArgumentMatches
+    | ArgumentType | ArgumentPresence)
+
+
+# ---- calls ----
+@node
+class Call:
+    """exact: no other arguments. succeeds: the application did it. confirmed: with the token that it was given."""
+
+    name: Name
+    arguments: tuple[ArgumentNode, ...]
+    span: Span
+    exact: bool = False
+    succeeds: bool = False
+    confirmed: bool = False
+
+
+@node
+class Either:
+    """One of the branches; the calls of a branch come in its order."""
+
+    branches: tuple[tuple[Expected, ...], ...]
+    span: Span
+
+
+@node
+class AnyOrder:
+    """All items, in whichever order."""
+
+    items: tuple[tuple[Expected, ...], ...]
+    span: Span
+
+
+Expected: TypeAlias = Call | Either | AnyOrder
+
+
+@node
+class Expect:
+    """Calls in an order. only: no other call writes."""
+
+    calls: tuple[Expected, ...]
+    span: Span
+    only: bool = False
+
+
+@node
+class Never:
+    calls: tuple[Call, ...]
+    span: Span
+
+
+# ---- state ----
+@node
+class CheckState:
+    """A value of the final state, by its path.
+
+    It holds `count` entries that pass all of `where`. Without a count it is a value of its own, and `where` its test.
+    """
+
+    path: Name
+    bound: Literal["exactly", "at least", "at most"]
+    count: Number | None
+    where: tuple[ArgumentNode, ...]
+    span: Span
