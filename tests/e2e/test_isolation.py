@@ -149,6 +149,24 @@ def test_nothing_that_a_person_has_for_their_own_claude_code_reaches_the_agent(
     assert {"builtin"} >= {plugin["path"] for plugin in told["plugins"]}
 
 
+def test_the_servers_of_the_case_reach_the_agent(small: MiniProject, person: Person) -> None:
+    """`mcp FILE` starts them, and the person's stay out; an edit of the file is another run."""
+    server = {"command": sys.executable, "args": [str(person.home / "server.py")]}
+    small.write("cases/mini/servers.json", json.dumps({"mcpServers": {"of-the-case": server}}))
+    small.edit("cases/mini/suite.eval", "mcp none", 'mcp "servers.json"')
+    small.env["HOME"] = str(person.home)
+    with ScriptedGateway([Reply((Text("Done."),))] * 2) as gateway:
+        done = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
+        assert 1 == done.status, done.err
+        told = next(json.loads(line) for path in small.path("results").rglob("transcript.jsonl")
+                    for line in path.read_text().splitlines() if '"subtype":"init"' in line)
+        assert ["of-the-case"] == [found["name"] for found in told["mcp_servers"]]
+        assert {"server"} == person.started
+        small.edit("cases/mini/servers.json", "of-the-case", "renamed")
+        again = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
+    assert "servers.json changed" in again.ran["agent"]
+
+
 # ---- what is off limits ----
 NAMES = ("plain", "a b", " lead", "trail ", "mid /x", "p(q)", "p(q", "q)p", "st*r", "com,ma", "ünï ☃", "br[ack]et",
          "cu{r,l}y", "que?st", "ba\\ck", "ex!cl", "!bang", "#hash", "~til", "quo'te", 'quo"te', "am&per", "new\nline")

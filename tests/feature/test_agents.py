@@ -160,6 +160,8 @@ def test_an_old_transcript_is_played_on_todays_case(project: MiniProject) -> Non
     assert isinstance(kept, dict)
     assert (1, 7, 0.0) == tuple(kept["usage"][name] for name in ("turns", "output_tokens", "cost"))
     assert {} == run(project, agent).ran
+    for _ in range(2):  # the replay's own results are no trial to replay
+        assert 0 == run(project, "agent=replay:results/latest").status
 
     text = (folder / "transcript.jsonl").read_text().replace("Hello, there", "Go away")
     (folder / "transcript.jsonl").write_text(text)

@@ -25,7 +25,7 @@ from evalkit.execute.rebuilt import base_tree
 from evalkit.execute.transcripts import Limit, MessageUsage, read_events
 from evalkit.execute.transcripts.totals import Totals
 from evalkit.execute.tree import pack
-from evalkit.plan.trials import AgentTraits
+from evalkit.plan.trials import AgentTraits, Subject
 from evalkit.records import structure
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["Replay", "make"]
 
 TRANSCRIPT = "transcript.jsonl"
+_OWN = Subject("replay:").path
+"""How the folder of a replay's results begins."""
 _TRAITS = AgentTraits("1", frozenset(), sampled=False, builds=False)
 _SHOWN = 3
 _CAPS = ("turns", "cost", "tokens")
@@ -99,7 +101,7 @@ class Replay:
         if (place / TRANSCRIPT).is_file():
             return place / TRANSCRIPT
         trials = sorted(path for path in place.absolute().rglob(f"trial-*/{TRANSCRIPT}")
-                        if path.parent.parent.name == unit.unit)
+                        if path.parent.parent.name == unit.unit and not _is_replay(path.relative_to(place.absolute())))
         if not trials:
             raise UserError(f"agent=replay:{self.said} holds no transcript of `{unit.unit}`")
         if len(trials) > 1:
@@ -108,6 +110,11 @@ class Replay:
             raise UserError(f"agent=replay:{self.said} holds {len(trials)} trials of `{unit.unit}`",
                             hint=f"name one of them: {', '.join(named[:_SHOWN])}{more}")
         return trials[0]
+
+
+def _is_replay(path: Path) -> bool:
+    """Whether a trial is a replay itself: it would stand beside the one that it played."""
+    return any(part.startswith(_OWN) for part in path.parts)
 
 
 def make(wanted: Wanted) -> Replay:

@@ -107,6 +107,7 @@ def test_the_transcript_is_found_below_a_folder(tmp_path: Path) -> None:
     place = tmp_path / "results/latest/claude/m/greeting/trial-1"
     Transcript().end().save(place)
     Transcript().end().save(place.parents[1] / "other/trial-1")
+    Transcript().end().save(tmp_path / "results/latest" / Subject("replay:results/latest").path / "greeting/trial-1")
     found = (("transcript", "results/latest/claude/m/greeting/trial-1/transcript.jsonl"),)
     for path in (place, place.parent, place.parents[2], tmp_path / "results", Path("results/latest")):
         assert found == Agents(None, None, tmp_path).given(Subject(f"replay:{path}"), of.trial.case)
