@@ -23,7 +23,7 @@ from evalkit.grade.audit_record import Audit, Finding, How, Outcome
 
 __all__ = ["audit"]
 
-_LISTED = 20
+_LISTED = 100
 _SHOWN = 160
 """Characters of evidence."""
 _COPIES = frozenset({"cp", "tar", "rsync", "zip", "7z", "scp", "mv", "ln", "bsdtar", "cpio", "git"})
