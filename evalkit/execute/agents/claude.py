@@ -16,18 +16,14 @@ What was found on the real program (2.1.332) and shapes this file:
 * Every command of its Bash tool has a session of its own: process.py finds them by their environment.
 * With a background task running it prints its result and does not exit: background tasks are off, and after the result
   it gets a few seconds.
-* A rule denies an absolute folder only as `Read(//folder/**)`, with two slashes; and Edit needs a rule of its own. It
-  holds for what links lead to it, for `cat FILE` and `cd FOLDER` of its Bash tool too, and with every permission
-  skipped. An allowed bare `Read` opens the whole disk; in the mode acceptEdits the workspace can be read and edited
-  without it.
+* An allowed bare `Read` opens the whole disk; in the mode acceptEdits the workspace can be read and edited without it.
+  What is denied, and how: claude_fence.py.
 * As root it refuses `--dangerously-skip-permissions` unless IS_SANDBOX says that walls are around it.
-* CLAUDE.md files of every folder above the workspace are read: workspaces stand outside the project (see places.py).
 """
 
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -42,6 +38,7 @@ from evalkit.digest import digest_file
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.agents.asking import asking
 from evalkit.execute.agents.base import Job
+from evalkit.execute.agents.claude_fence import check_memories, denied, readable
 from evalkit.execute.agents.claude_stream import GIVE_UP_AFTER, Reader
 from evalkit.execute.budget import dollars
 from evalkit.execute.models.provider import Endpoint, missing_key
@@ -65,9 +62,6 @@ TOOLCHAIN = Toolchain(
     origin="evalkit/execute/agents/claude.py",
 )
 _SANDBOX = "sandbox"
-MANAGED = tuple(Path(folder, name) for folder in ("/etc/claude-code", "/Library/Application Support/ClaudeCode")
-                for name in ("CLAUDE.md", "managed-settings.json", "managed-settings.d", "managed-mcp.json"))
-"""What an administrator may have put on a machine: it reaches every Claude Code there, whatever its HOME."""
 _READS = frozenset({"prompt", "model", "tools", "limits"})
 _QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -112,11 +106,8 @@ class ClaudeCode:
     # ---- the command line and the environment ----
     def _argv(self, job: Job) -> list[str]:
         case, skips = job.trial.case, _skips(job.trial)
-        allow = () if skips else (*case.agent.allow,
-                                  *(f"Read({_rule_path(folder)}/**)" for folder in job.readable))
-        deny = [*case.agent.deny,
-                *(f"{tool}({_rule_path(place)}{'' if place.is_file() else '/**'})"
-                  for place in job.off_limits for tool in ("Read", "Edit"))]
+        allow = [] if skips else [*case.agent.allow, *readable(job.readable)]
+        deny = [*case.agent.deny, *denied(job.off_limits)]
         argv = [
             self._executable(job), "-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
             "--model", self._model(job),
@@ -172,7 +163,7 @@ class ClaudeCode:
         if self.endpoint is None:
             raise missing_key("agent=claude")
         self.check(job.trial)
-        _check_memories(job.workspace)
+        check_memories(job.workspace)
         limits = job.trial.case.limits
         errors = job.transcript.with_suffix(".stderr")
         with job.transcript.open("wb") as transcript, errors.open("wb") as error_sink:
@@ -274,28 +265,6 @@ def make(wanted: Wanted) -> ClaudeCode:
 def _skips(trial: Trial) -> bool:
     """Whether it never asks before it does something. What is denied stays denied."""
     return trial.case.agent.permissions == "skip"
-
-
-def _check_memories(workspace: Path) -> None:
-    """Raise HarnessError where somebody else's instructions would be read beside the prompt."""
-    for path in MANAGED:
-        if path.exists():
-            raise HarnessError(f"Claude Code would read {path}: it holds for everybody on this machine",
-                               hint="move it away, or measure on another machine")
-    for folder in workspace.parents:
-        for name in ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md"):
-            if (folder / name).exists():
-                raise HarnessError(f"Claude Code would read {folder / name}: it is above the workspace",
-                                   hint="remove it, or work elsewhere: EVALKIT_WORK=/some/folder")
-
-
-def _rule_path(folder: Path) -> str:
-    """An absolute folder as permission rules have it: `//folder`, and `?` for what would open a pattern.
-
-    (A rule for a folder with `[` in its name, or a blank at its end, matches nothing at all; commas, `*`, `?`, braces,
-    parentheses, quotes, line ends and other blanks do no harm.)
-    """
-    return "/" + re.sub(r"[\[\]\\]| (?=/|$)", "?", folder.as_posix())
 
 
 def _version_of(program: str) -> str:

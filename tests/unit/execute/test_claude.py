@@ -18,7 +18,7 @@ from attrs import evolve, field, frozen
 from evalkit.analysis.model import AgentConfig, Limits
 from evalkit.digest import digest_file
 from evalkit.errors import HarnessError, UserError
-from evalkit.execute.agents import Job, claude
+from evalkit.execute.agents import Job, claude_fence
 from evalkit.execute.agents.claude import ClaudeCode
 from evalkit.execute.models.prices import Price, Prices, price_date
 from evalkit.execute.models.provider import Endpoint
@@ -528,7 +528,7 @@ def test_root_skips_no_permissions_outside_a_sandbox(bench: Bench, monkeypatch: 
 def test_what_an_administrator_gave_the_machine_is_an_error(name: str, bench: Bench, tmp_path: Path,
                                                             monkeypatch: pytest.MonkeyPatch) -> None:
     """It would reach the agent, whatever its HOME."""
-    monkeypatch.setattr(claude, "MANAGED", (tmp_path / "policy" / name,))
+    monkeypatch.setattr(claude_fence, "MANAGED", (tmp_path / "policy" / name,))
     bench.run(reply(), result())
     (tmp_path / "policy").mkdir()
     (tmp_path / "policy" / name).write_text("{}")
