@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import fields
+from attrs import evolve, fields
 
 from evalkit.authoring.columns import count
 from evalkit.authoring.project import project_of
 from evalkit.errors import Exit, UserError
+from evalkit.execute.secrets import Redactor
 from evalkit.execute.transcripts import (
     Compacted,
     Ended,
@@ -29,6 +31,7 @@ from evalkit.execute.transcripts import (
 )
 from evalkit.execute.transcripts.totals import Totals
 from evalkit.grade.evidence import plain
+from evalkit.plan.choices import secret_names
 
 __all__ = ["ABOUT", "arguments", "main"]
 
@@ -111,10 +114,26 @@ def _only(what: str, found: list[Path], results: Path | None) -> Path:
                     hint="name one of them:\n" + "\n".join(plain(name) for name in named[:_TRIALS]) + more)
 
 
+def _events(path: Path) -> Iterator[Event]:
+    """The events of a transcript without keys: it may be somebody else's, that nobody cleaned."""
+    root = project_of(Path.cwd())
+    redactor = Redactor.of(os.environ, secret_names(root) if root is not None else ())
+    for event in read_events(path):
+        yield _clean(event, redactor)
+
+
+def _clean(event: Event, redactor: Redactor) -> Event:
+    given = {part.name: getattr(event, part.name) for part in fields(type(event))}
+    told = {name: redactor.plain_data(value) for name, value in given.items() if isinstance(value, str | Mapping)}
+    if isinstance(event, ToolResult):
+        told["call"] = _clean(event.call, redactor)
+    return evolve(event, **told)
+
+
 # ---- for programs ----
 def _data(path: Path) -> Iterator[str]:
     """JSON in ASCII: what a terminal could take for a command is escaped."""
-    for event in read_events(path):
+    for event in _events(path):
         given = {part.name: getattr(event, part.name) for part in fields(type(event))}
         if isinstance(event, ToolResult):
             given["call"] = event.call.id
@@ -125,7 +144,7 @@ def _data(path: Path) -> Iterator[str]:
 # ---- for people ----
 def _page(path: Path) -> Iterator[str]:
     totals = Totals()
-    for event in read_events(path):
+    for event in _events(path):
         totals.add(event)
         yield from _shown(event)
     if totals.calls or totals.replies or totals.ended or totals.gaps:

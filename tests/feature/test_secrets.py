@@ -170,7 +170,8 @@ def test_planted_keys_are_nowhere(planted: MiniProject) -> None:
              planted.doit("run", "regrade:latest"), planted.doit("list", "--all", "--status")]
     done += [evalkit(planted, *line.split()) for line in (
         "why case:greeting agent=claude", "plan all agent=claude", "store ls", "store verify", "show greeting --full",
-        "choices", "check", "why case:gone", "store ls gateway=http://user:plain-words-secret@host")]
+        "choices", "check", "why case:gone", "transcript greeting", "transcript greeting --json",
+        "store ls gateway=http://user:plain-words-secret@host")]
     left = everything(planted)
     found = [leak for name, data in left.items() for leak in leaks(name, data)]
     outputs = [(one.out + one.err).encode() for one in done]
@@ -179,3 +180,16 @@ def test_planted_keys_are_nowhere(planted: MiniProject) -> None:
     assert any(b"[ANTHROPIC_AUTH_TOKEN redacted]" in data for data in left.values())
     assert any(b"[Google key redacted]" in data for data in left.values())
     assert any(b"[MY_STAGE redacted]" in data for data in left.values())
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_transcript_that_nobody_cleaned(planted: MiniProject, more: list[str]) -> None:
+    """Somebody else's file is shown without keys, also where a line of it is cut."""
+    lines = [{"type": "assistant", "message": {"id": f"m{number}", "content": [
+        {"type": "text", "text": text}, {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {
+            "command": "x " * 65 + text}}]}} for number, text in enumerate(wanted().values())]
+    planted.write("old.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    done = evalkit(planted, "transcript", "old.jsonl", *more)
+    assert 0 == done.status, done.err
+    assert [] == leaks("output", (done.out + done.err).encode())
+    assert VARIABLES["AI_GATEWAY_API_KEY"][:20] not in done.out
