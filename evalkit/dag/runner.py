@@ -35,6 +35,8 @@ from evalkit.execute.process import end_all
 
 __all__ = ["PoolRunner", "dispatcher"]
 
+_LOOK_UP = 0.5
+"""Seconds that the main thread waits without looking whether it was interrupted."""
 _LAST_MOMENT = 5.0
 """Seconds that threads get to finish once their children were ended."""
 
@@ -144,7 +146,11 @@ class PoolRunner(Runner):  # type: ignore[misc]
 
     def _collect(self) -> Any:
         """Wait for a task that is at work, and settle it; its node."""
-        node, pool, failed = self._finished.get()
+        while True:
+            # A signal that comes right before a thread begins to wait does not end the waiting: look up now and then.
+            with contextlib.suppress(Empty):
+                node, pool, failed = self._finished.get(timeout=_LOOK_UP)
+                break
         self._take(node, pool, failed)
         return node
 
