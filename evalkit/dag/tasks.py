@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from threading import Semaphore
 from typing import TYPE_CHECKING, Any
@@ -35,12 +35,12 @@ from evalkit.execute.retry import RetryPolicy
 from evalkit.execute.session import Session
 from evalkit.execute.stages import make_template
 from evalkit.execute.toolchain import find_installed, install
-from evalkit.grade.auditor import Auditor
 from evalkit.plan.keys import Inputs, template_inputs, toolchain_inputs
 from evalkit.plan.trials import Trial
 
 if TYPE_CHECKING:
     from evalkit.dag.trial_tasks import TrialTasks
+    from evalkit.grade.auditor import Auditor
 
 __all__ = ["Graph", "JudgeChoice", "name_of"]
 
@@ -94,7 +94,6 @@ class Graph:
     retries: RetryPolicy
     tell_groups: bool = False
     families: dict[str, Sequence[Case]] = field(factory=dict)
-    auditor: Auditor = field(factory=Auditor)
     tasks: dict[str, Task] = field(factory=dict)
     trials: dict[str, list[TrialTasks]] = field(factory=dict)
     failures: dict[str, Failure] = field(factory=dict)
@@ -103,6 +102,13 @@ class Graph:
     _templates: dict[str, str] = field(factory=dict)
     _by_result: dict[str, TrialTasks] = field(factory=dict)
     _needed: dict[str, list[Callable[[], bool]]] = field(factory=dict)
+
+    @cached_property
+    def auditor(self) -> Auditor:
+        """Who audits trials: imported for the first that is audited, which known answers are not."""
+        from evalkit.grade.auditor import Auditor
+
+        return Auditor()
 
     # ---- levels ----
     def add_case(self, name: str, units: Sequence[tuple[Case, Sequence[Trial]]], meant: Sequence[str]) -> None:

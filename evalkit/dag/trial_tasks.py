@@ -233,7 +233,7 @@ class TrialTasks:
 
     def _add_result(self, after: list[str]) -> str:
         place = self.folder / "result.json"
-        auditor, family = self.graph.auditor, self.graph.families.get(self.case.name, (self.case,))
+        family = self.graph.families.get(self.case.name, (self.case,))
 
         def now() -> Inputs:
             try:
@@ -248,13 +248,13 @@ class TrialTasks:
             inputs = {"agent run": record.key, "ending": digest(record.ending), "tree": record.tree_digest,
                       "wrong answers": declared, **verdicts, **shown}
             if self._is_audited:
-                inputs |= auditor.inputs(self.case, family, self.contents, self._recording)
+                inputs |= self.graph.auditor.inputs(self.case, family, self.contents, self._recording)
             return inputs
 
         def work() -> dict[str, Any]:
             for source, target in self._copies():
                 _copy(source, target)
-            audit = auditor.audit(self.session, self.case, family, self.contents, self._recording) \
+            audit = self.graph.auditor.audit(self.session, self.case, family, self.contents, self._recording) \
                 if self._is_audited else None
             result = build_result(self.trial, self._record, self._all_grades(), __version__, audit)
             write_record(place, result, sync=False)
