@@ -1,7 +1,7 @@
 """The folders of the harness that no agent may look into, by all the names that they have.
 
-A rule for a folder says nothing about what links in it lead to, where that is asked for by its own name. A suite, or what
-a case uses, may be such a link: they are looked for, a few levels below the cases.
+A rule for a folder says nothing about what links in it lead to, where that is asked for by its own name. A suite, or
+what a case uses, may be such a link: they are looked for, a few levels below the cases.
 """
 
 from __future__ import annotations
