@@ -10,7 +10,7 @@ import pytest
 
 from evalkit.grade.agreement import alpha, interval, nominal
 
-_ = None
+NONE = None
 Row = Sequence[int | None]
 
 BINARY: list[Row] = [[0, 1, 0, 0, 0, 0, 0, 0, 1, 0],
@@ -19,10 +19,10 @@ BINARY: list[Row] = [[0, 1, 0, 0, 0, 0, 0, 0, 1, 0],
 NAMES: list[Row] = [[1, 1, 2, 2, 4, 3, 3, 3, 5, 4, 4, 1],
                     [2, 1, 2, 2, 2, 3, 3, 3, 5, 4, 4, 4]]
 """Section B: two observers, twelve units, five names (a to e)."""
-MISSING: list[Row] = [[1, 2, 3, 3, 2, 1, 4, 1, 2, _, _, _],
-                      [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, _, 3],
-                      [_, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, _],
-                      [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, _]]
+MISSING: list[Row] = [[1, 2, 3, 3, 2, 1, 4, 1, 2, NONE, NONE, NONE],
+                      [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NONE, 3],
+                      [NONE, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NONE],
+                      [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NONE]]
 """Sections C and D: four observers, twelve units, values that are missing."""
 
 
