@@ -301,3 +301,48 @@ def test_a_provider_that_gives_up_is_no_fail_of_the_agent(small: MiniProject) ->
     with ScriptedGateway([write, Reply((Text("Done."),))]) as gateway:
         done = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
     assert 0 == done.status, done.err + done.out
+
+
+PLAYED = """\
+script: 1
+rules:
+  - when: {tools: record_scores}
+    reply:
+      calls: [{name: record_scores, input: {scores: [{criterion: 1, score: 9, reason: It is.}]}}]
+  - when: {tools: Write, turn: 1}
+    reply:
+      calls: [{name: Write, input: {file_path: "{{workspace}}/answer.txt", content: "Hello.\\n"}}]
+  - reply: Done.
+"""
+
+
+def test_a_case_runs_offline_with_the_real_program(small: MiniProject) -> None:
+    """Without any key a script plays model and judge; and so does what was recorded of such a run, in another
+    workspace. Nothing of either is taken for a model's.
+    """
+    del small.env["AI_GATEWAY_API_KEY"]
+    small.write("play.yaml", PLAYED)
+    done = small.doit("run", "case:greeting", "gateway=play.yaml")
+    assert 0 == done.status, done.err + done.out
+    assert "claude anthropic/claude-sonnet-5 played from play.yaml" in done.out
+    assert "spent" not in done.err
+    assert "no answer" not in done.err
+    result = json.loads(next(small.path("results").rglob("result.json")).read_text())
+    assert ("pass", "play.yaml", 2) == (result["status"], result["played"], result["ending"]["usage"]["turns"])
+    assert result["ending"]["usage"]["cost_source"].startswith("nothing was paid: Claude Code")
+
+    def write(request: dict[str, Any]) -> Reply:
+        return Reply((ToolCall("Write", {"file_path": f"{workspace_of(request)}/answer.txt", "content": "Hello.\n"}),))
+
+    small.env["AI_GATEWAY_API_KEY"] = KEY
+    with ScriptedGateway([write, Reply((Text("Done."),)), scores]) as gateway:
+        kept = small.doit("run", "case:greeting", f"gateway=record:tape.jsonl@{gateway.url}")
+        assert 0 == gateway.remaining
+    assert 0 == kept.status, kept.err + kept.out
+    assert "exchanges recorded in " in kept.err
+    del small.env["AI_GATEWAY_API_KEY"]
+    again = small.doit("run", "case:greeting", "gateway=tape.jsonl")
+    assert 0 == again.status, again.err + again.out
+    assert {"agent", "judge tone"} <= set(again.ran)
+    assert "no answer" not in again.err
+    assert [] == small.files_with(KEY)
