@@ -91,10 +91,9 @@ def clear_section(session: Session) -> dict[str, Any]:
     "lookAlong", "Look along axis",
     "Look along an axis, at the section if there is one, else at the middle of the data set. Along x positive is from "
     "the west end to the east end, along y positive from south to north, along z negative straight down.",
-    takes={"axis": choice("The axis.", *AXES)},
-    optional={"direction": choice("Which way; positive if it is left out.", "positive", "negative")},
+    takes={"axis": choice("The axis.", *AXES), "direction": choice("Which way.", "positive", "negative")},
 )
-def look_along(session: Session, axis: str, direction: str = "positive") -> dict[str, Any]:
+def look_along(session: Session, axis: str, direction: str) -> dict[str, Any]:
     bounds, section = session.view.dataset.bounds, session.view.section
     way = [0.0, 0.0, 0.0]
     way[AXES.index(axis)] = 1.0 if direction == "positive" else -1.0
