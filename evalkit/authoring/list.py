@@ -35,6 +35,9 @@ examples:
 """
 _MARK = "<!-- Written by `evalkit list --markdown --write` from the cases. Change them, not this file. -->"
 
+_SHORT = 120
+"""Characters of a prompt that tells by itself what a case is about."""
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
@@ -106,7 +109,14 @@ def _print(project: Project, suites: Sequence[SuiteInfo], cases: Sequence[Case])
 def _row(project: Project, case: Case) -> tuple[str, ...]:
     units = [unit.removeprefix(case.name) for unit in units_of(project, case)]
     return (case.name, _graded(case), " ".join(unit for unit in units if unit),
-            " ".join(f"#{tag}" for tag in case.tags), one_line(case.about))
+            " ".join(f"#{tag}" for tag in case.tags), one_line(_told(case)))
+
+
+def _told(case: Case) -> str:
+    """What a case is about; where it does not say so, its prompt, if that is short."""
+    prompt = case.prompt.strip()
+    short = case.track is None and "\n" not in prompt and len(prompt) <= _SHORT
+    return case.about or (f'"{prompt}"' if short and prompt else "")
 
 
 def _graded(case: Case) -> str:
@@ -128,9 +138,9 @@ def _data(project: Project, case: Case) -> dict[str, Any]:
 def catalogue(project: Project, suite: SuiteInfo) -> str:
     """The catalogue of a suite's cases in Markdown."""
     cases = sorted(project.cases_of(suite.name), key=lambda case: case.name)
-    rows = [(f"[{case.name}]({_link(suite, case)})", _cell(case.about), _units_cell(project, case), _graded(case),
-             _answers(case), ", ".join(case.tags)) for case in cases]
-    heads = ("Case", "What it is about", "Tracks and arms", "Graded by", "Proven by", "Tags")
+    rows = [(f"[{case.name}]({_link(suite, case)})", case.tier or "", _cell(_told(case)), _units_cell(project, case),
+             _graded(case), _answers(case), ", ".join(case.tags)) for case in cases]
+    heads = ("Case", "Tier", "What it is about", "Tracks and arms", "Graded by", "Proven by", "Tags")
     used = [index for index in range(len(heads)) if index == 0 or any(row[index] for row in rows)]
     table = [[heads[index] for index in used], ["---"] * len(used), *([row[index] for index in used] for row in rows)]
     lines = [_MARK, "", f"# {suite.name}", ""]

@@ -107,6 +107,24 @@ def test_the_catalogue(mini: MiniProject, capsys: pytest.CaptureFixture[str]) ->
     assert both.endswith("\n# more\n\n0 cases. Run one with `doit run case:NAME`, all with `doit run suite:more`.\n")
 
 
+def test_a_case_that_says_nothing_of_itself(mini: MiniProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """A short prompt tells what it is about; a long one, or one of many lines, does not. Tiers are a column."""
+    mini.write("cases/more/suite.eval", "suite more { scaffold copy \"empty\"; tier easy; check run \"true\" }\n")
+    mini.write("cases/more/empty/.keep", "")
+    mini.write("cases/more/all.eval", f"""case one easy "Do | it" {{ }}
+case two "{'x' * 121}" {{ }}
+case three {{ prompt \"\"\"
+  Do it.
+  Twice.
+  \"\"\" }}
+case four "Do it" {{ about "Said." }}
+""")
+    rows = listed(capsys, "--markdown", "more").splitlines()[-5:]
+    assert ["| --- | --- | --- | --- |", "| [four](all.eval) |  | Said. | 1 check |",
+            '| [one](all.eval) | easy | "Do \\| it" | 1 check |', "| [three](all.eval) |  |  | 1 check |",
+            "| [two](all.eval) |  |  | 1 check |"] == rows
+
+
 def test_the_catalogue_is_written_where_it_is_not_true(mini: MiniProject, capsys: pytest.CaptureFixture[str]) -> None:
     """Bytes that are right are left alone; a link stays a link."""
     assert "cases/mini/README.md\ncases/more/README.md\n" == listed(capsys, "--markdown", "--write")
