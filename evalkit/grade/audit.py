@@ -141,9 +141,10 @@ class _Audit:
         look = self._looks.pop(result.call.id, None)
         if "Shell cwd was reset to" in result.text:
             self.places.folder = self.places.workspace
-        outcome = _outcome(result)
-        for what, how, path, said in look.found if look is not None else ():
-            self._note(result.call, result.call.line, what, how, outcome, path, said)
+        if look is not None and look.found:
+            outcome = _outcome(result)
+            for what, how, path, said in look.found:
+                self._note(result.call, result.call.line, what, how, outcome, path, said)
         if result.ran and result.text and self.protected.lines:
             self._content(result, own=look is not None and look.own)
 
@@ -177,8 +178,7 @@ class _Audit:
         if len(listed) >= _LISTED:
             self._more += listed is self._findings
             return
-        short = said if len(said) <= _SHOWN else said[: _SHOWN - 1] + "…"
-        listed.append(Finding(what, how, outcome, call.name, call.id, line, path, short))
+        listed.append(Finding(what, how, outcome, _text(call.name), _text(call.id), line, _text(path), _text(said)))
 
 
 def _outcome(result: ToolResult) -> Outcome:
@@ -195,6 +195,12 @@ def _all_failed(text: str) -> bool:
     """Whether what a command printed is nothing but that it could not read something."""
     lines = [line.lower() for line in text.splitlines() if line.strip() and not _EXIT.fullmatch(line.strip())]
     return bool(lines) and all(any(sign in line for sign in _FAILED) for line in lines)
+
+
+def _text(said: str) -> str:
+    """A text that can be written, and is not too long."""
+    short = said if len(said) <= _SHOWN else said[: _SHOWN - 1] + "…"
+    return short.encode("utf-8", "replace").decode()
 
 
 def _inputs(value: object) -> Iterator[str]:

@@ -8,6 +8,8 @@ prints may be (audit_lines.py).
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import posixpath
 import re
@@ -32,6 +34,8 @@ _WITHIN = re.compile(r"(?:(?<![\w.~/$}*?-])|(?<=^-\w))(?:~|\.{1,2}|\$\{?\w+\}?)?
 _SKIPPED = frozenset({"export", "local", "readonly", "declare", "sudo", "env", "exec", "command", "time", "nohup",
                       "then", "do", "else", "!", "{", "if", "while", "builtin"})
 _MOST_WORDS = 20_000
+_DEEPEST = 12
+"""Folders below the workspace that an agent may be in."""
 
 
 class Named(NamedTuple):
@@ -72,7 +76,8 @@ class Places:
         if path == "~" or path.startswith("~/"):
             path = self.home + path[1:]
         elif path.startswith("~"):
-            path = posixpath.expanduser(path)
+            with contextlib.suppress(ValueError):
+                path = posixpath.expanduser(path)
         joined = re.sub("^/+", "/", posixpath.normpath(posixpath.join(folder or self.folder, path)))
         for _ in range(8):
             link = next((link for link in self.links if joined == link or joined.startswith(link + "/")), None)
@@ -106,15 +111,16 @@ class Places:
     def _resolved(self, word: str, folder: str) -> list[str]:
         """The absolute paths that a word may be, as it is written and as it really is (where that is outside)."""
         found = []
-        for text in _braces(word):
-            path = self.whole(text, folder)
+        # Some agents' shells begin in the workspace each time; a way upwards leads to two places then.
+        begins = [folder, self.workspace] if ".." in word and self.workspace else [folder]
+        for text, begin in itertools.product(_braces(word), dict.fromkeys(begins)):
+            path = self.whole(text, begin)
             if path:
                 found.append(path)
                 if not self.is_own(path) and not re.search(r"[*?\[]", path):
-                    real = os.path.realpath(path)
-                    if real != path:
-                        found.append(real)
-        return found
+                    with contextlib.suppress(OSError, ValueError):  # it is no path of this system
+                        found.append(os.path.realpath(path))
+        return list(dict.fromkeys(found))
 
     def _of_command(self, text: str) -> tuple[list[Named], list[Command]]:
         found: list[Named] = []
@@ -146,7 +152,8 @@ class Places:
                     saved.append(folder)
                 elif sign == ")" and saved:
                     folder = saved.pop()
-        self.folder = folder
+        deep = folder.count("/") - self.workspace.count("/")
+        self.folder = folder if deep <= _DEEPEST else self.workspace  # `cd src` once more failed, most likely
         return found, commands
 
     def _link(self, words: list[str], folder: str) -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import base64
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from attrs import define, evolve
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from evalkit.analysis.model import Case, Check, Command, HiddenTestsSpec, Skill, Wrong
 from evalkit.grade.audit import audit
 from evalkit.grade.audit_protected import Protected, audit_inputs
 from evalkit.grade.audit_record import Audit
+from evalkit.records import record_bytes
 from tests.unit.execute.make import case, session, setup, sh
 from tests.unit.execute.transcripts import Transcript
 
@@ -203,6 +207,15 @@ def test_the_shell_stays_where_it_went(bench: Bench) -> None:
     assert not bench.audit().contaminated
 
 
+def test_a_shell_that_begins_anew_each_time(bench: Bench) -> None:
+    """A way upwards is looked at from both places; and a folder that is gone into again and again ends somewhere."""
+    for _ in range(40):
+        bench.call(*bash("cd src && ls"))
+    assert not bench.audit().contaminated
+    bench.call(*bash(f"cat {os.path.relpath(bench.folder, bench.lines.cwd)}/policies.eval"))
+    assert bench.audit().contaminated
+
+
 def test_links_of_the_machine_are_followed(bench: Bench, tmp_path: Path) -> None:
     """A name of the project that is a link leads to the same place."""
     (tmp_path / "elsewhere").symlink_to(bench.root)
@@ -350,3 +363,22 @@ def test_inputs_name_what_is_protected(bench: Bench) -> None:
     assert {f"protected {folder}/hidden", f"protected {folder}/solution", f"protected {folder}/wrong/open",
             f"protected {folder}/skill", "protected commands", "audit", "transcript"} == set(inputs)
     assert f"protected {folder}/skill" not in audit_inputs(bench.family[1], bench.family, str, "t")
+
+
+PIECES = st.sampled_from([
+    "cat ", "cd ", "..", "/", "$P", "${P}", "~", "~x", "*", "[", "{a,b}", "'", '"', "`", "$(", ")", "(", "\\", "\n",
+    ";", "&&", "|", ">", "<", "=", "P=", "\0", "\ud800", "é", " ", "ln -s ", "git -C ", "cases/mini", "solution", "--"])
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(parts=st.lists(st.one_of(PIECES, st.text(max_size=4)), max_size=25),
+       tool=st.sampled_from(["Bash", "Read", "Grep", "x"]))
+def test_whatever_an_agent_says(bench: Bench, parts: list[str], tool: str) -> None:
+    """Nothing makes the audit fail, and what it found can be written down."""
+    bench.lines = Transcript(cwd=bench.lines.cwd)
+    text = "".join(parts)
+    asked: dict[str, object] = {"file_path": text, "path": [text, {"a": text}]}
+    bench.call(tool, {"command": f"cat {bench.root}/cases; {text}"} if tool == "Bash" else asked, text)
+    found = bench.audit()
+    record_bytes(found)
+    assert found.contaminated or tool != "Bash"
