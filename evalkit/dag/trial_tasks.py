@@ -39,6 +39,8 @@ _KEPT = ((TRANSCRIPT, TRANSCRIPT), (TREE, "workspace.tar.zst"))
 """Files of an agent run in the store, and what they are called in the results."""
 _SMALL = 1 << 20
 """Bytes of a file that is copied at once."""
+_LONG = 4 << 20
+"""Bytes of a transcript whose audit is no matter of a moment."""
 _QUICK = (GrepSpec, ExistsSpec, SnapshotSpec, TranscriptSpec)
 """Checks that at most read some files: they work inline. The others run commands."""
 
@@ -267,7 +269,12 @@ class TrialTasks:
         def lacks(_: Inputs) -> str:
             return "" if _sound(place) and all(_same_size(*copy) for copy in self._copies()) else GONE
 
-        return self.graph.add(self._name("result"), work, now=now, lacks=lacks, targets=[place], after=after,
+        def pool() -> str | None:
+            """To audit a long transcript takes a while."""
+            path = self._recording.path if self._is_audited else None
+            return "build" if path is not None and path.stat().st_size > _LONG else None
+
+        return self.graph.add(self._name("result"), work, now=now, lacks=lacks, targets=[place], after=after, pool=pool,
                               doc=f"{self.case.name} by {self.trial.subject.shown}", part_of="result")
 
     _row: Row | None = None
