@@ -13,16 +13,26 @@ from evalkit.execute.session import Session
 from evalkit.execute.stages import TRANSCRIPT
 from evalkit.plan.trials import Subject
 
-__all__ = ["Recording", "kept_recording", "reads_transcript", "recording_at", "why_none"]
+__all__ = ["IDLE", "Recording", "kept_recording", "reads_transcript", "recording_at", "why_none"]
+
+
+IDLE = "an agent that does nothing has no transcript"
 
 
 @frozen
 class Recording:
-    """path: None where there is no transcript; `why` says then why that is as it should be, "" where it is not."""
+    """path: None where there is no transcript; `why` says then why that is as it should be, "" where it is not.
+
+    idle: it is known without a transcript that the agent did nothing.
+    """
 
     path: Path | None
     digest: str = ""
     why: str = ""
+
+    @property
+    def idle(self) -> bool:
+        return self.why == IDLE
 
     @property
     def input(self) -> str:
@@ -39,7 +49,9 @@ def why_none(subject: Subject, *, dry: bool) -> str:
     """Why a subject's runs leave no transcript, or ""."""
     if dry:
         return "in a dry run no agent does anything"
-    known = subject.agent in ("oracle", "nop") or subject.wrong is not None
+    if subject.agent == "nop":
+        return IDLE
+    known = subject.agent == "oracle" or subject.wrong is not None
     return "a known answer has no transcript" if known else ""
 
 

@@ -27,6 +27,7 @@ from evalkit.analysis.model import (
     Put,
     ScoreSpec,
     Setup,
+    StateSpec,
     StepsSpec,
     Toolchain,
     TranscriptSpec,
@@ -34,8 +35,9 @@ from evalkit.analysis.model import (
 from evalkit.digest import digest
 from evalkit.plan.trials import SKILLS_FOLDER, Trial
 
-__all__ = ["ABSENT", "PLAYED_BY", "Contents", "Held", "Inputs", "agent_inputs", "answer_inputs", "changes",
-           "grade_inputs", "judge_inputs", "question_inputs", "template_inputs", "toolchain_inputs", "workspace_inputs"]
+__all__ = ["ABSENT", "PLAYED_BY", "STATE_FILE", "Contents", "Held", "Inputs", "agent_inputs", "answer_inputs",
+           "changes", "grade_inputs", "judge_inputs", "question_inputs", "template_inputs", "toolchain_inputs",
+           "workspace_inputs"]
 
 Inputs: TypeAlias = dict[str, str]
 Contents: TypeAlias = Callable[[str], str]
@@ -47,6 +49,8 @@ PLAYED_BY = "played by"
 """The input that tells what played a model's part."""
 ABSENT = "absent"
 """The digest of a file or folder that is not there."""
+STATE_FILE = "state.json"
+"""Where the state of an application is in a final tree."""
 
 _SHOWN = 40
 """Characters of a value that is shown; digests are longer."""
@@ -182,6 +186,8 @@ def grade_inputs(case: Case, check: Check, tree: Mapping[str, str], grader: str,
         inputs |= {"lane": lane, "lanes of the check": digest(check.lanes)}
     if isinstance(spec, TranscriptSpec | CallsSpec):
         return inputs | {"transcript": transcript}
+    if isinstance(spec, StateSpec):
+        return inputs | {"state": tree.get(STATE_FILE, ABSENT)}
     if isinstance(spec, GrepSpec | ExistsSpec) or (isinstance(spec, PluginSpec) and spec.globs):
         return inputs | {"matching files": digest({path: tree[path] for path in matching(tree, spec.globs)})}
     if isinstance(spec, PluginSpec):

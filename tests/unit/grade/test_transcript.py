@@ -107,7 +107,8 @@ def test_an_agent_that_tells_no_calls_cannot_be_shown_to_lack_one(tmp_path: Path
 def test_without_a_transcript(tmp_path: Path) -> None:
     """A known answer is skipped, with the reason; of an agent it is an error, as is one that tells nothing."""
     reasons = [why_none(Subject(name), dry=False) for name in ("oracle", "nop", "wrong:rude", "claude", "command")]
-    assert ["a known answer has no transcript"] * 3 + ["", ""] == reasons
+    known = "a known answer has no transcript"
+    assert [known, "an agent that does nothing has no transcript", known, "", ""] == reasons
     assert Verdict("skipped", reasons[0]) == graded(tmp_path / "a", None, "lacks", "x", why=reasons[0])
     assert "error" == graded(tmp_path / "b", None, "lacks", "x").status
     assert "skipped" == graded(tmp_path / "c", None, "has", "x", why=why_none(Subject("claude"), dry=True)).status

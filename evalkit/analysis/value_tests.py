@@ -1,0 +1,116 @@
+"""Whether a value passes a test: arguments of calls, fields of a state. Values are JSON; true is not 1.
+
+A regex meets texts that an agent decides on, so it has a time limit, and counts as not found when that is over.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from evalkit.analysis.dialect import compile_regex
+from evalkit.analysis.model_calls import ArgumentTest
+
+__all__ = ["ABSENT", "at_path", "equal", "is_number", "is_type", "passes"]
+
+REGEX_LIMIT = 2.0
+"""Seconds for one text."""
+_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le, "==": operator.eq}
+_TYPES: dict[str, type | tuple[type, ...]] = {"string": str, "boolean": bool, "array": list, "object": Mapping}
+
+
+class _Absent:
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT: Final = _Absent()
+"""What is at a path where nothing is."""
+
+
+def at_path(value: Any, path: str) -> Any:
+    """What is at a path in objects and lists, ABSENT where nothing is. A key may have a `.` in it itself."""
+    while True:
+        if isinstance(value, Mapping) and path in value:
+            return value[path]
+        key, dot, path = path.partition(".")
+        if isinstance(value, Mapping) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and key.isdecimal() and len(key) < 10 and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return ABSENT
+        if not dot:
+            return value
+
+
+def passes(test: ArgumentTest, value: Any) -> bool:
+    """Whether what is at the test's key passes it. value: ABSENT where nothing is there."""
+    wanted = test.values
+    if test.test == "absent":
+        return value is ABSENT
+    if value is ABSENT:
+        return False
+    match test.test:
+        case "any":
+            return True
+        case "is":
+            return equal(value, wanted[0])
+        case "one of":
+            return any(equal(value, one) for one in wanted)
+        case "includes":
+            return _includes(value, wanted)
+        case "type":
+            return is_type(value, wanted[0])
+        case "approx":
+            return _near(value, wanted[0], wanted[1])
+        case "~":
+            return isinstance(value, str) and _found(wanted[0], wanted[1], value)
+        case "in":
+            return is_number(value) and wanted[0] <= value <= wanted[1]
+    return is_number(value) and _COMPARED[test.test](value, wanted[0])
+
+
+def equal(one: Any, other: Any) -> bool:
+    """As JSON: 1 is 1.0, and not true; objects have no order."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(equal, one, other))
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
+    return bool(one == other)
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_type(value: Any, name: str) -> bool:
+    return is_number(value) if name == "number" else isinstance(value, _TYPES[name])
+
+
+def _includes(value: Any, wanted: tuple[Any, ...]) -> bool:
+    if isinstance(value, str):
+        return all(isinstance(one, str) and one in value for one in wanted)
+    return isinstance(value, list) and all(any(equal(item, one) for item in value) for one in wanted)
+
+
+def _near(value: Any, wanted: Any, tolerance: float) -> bool:
+    """Whether numbers are so near to each other, or lists of equal shape in each number."""
+    if isinstance(wanted, list):
+        return isinstance(value, list) and len(value) == len(wanted) and all(
+            _near(one, other, tolerance) for one, other in zip(value, wanted, strict=True))
+    # What decimal fractions lose as binary ones, 12.6 - 12.5 for one, is within the tolerance.
+    return is_number(value) and abs(value - wanted) <= tolerance + 1e-12 * max(1.0, abs(wanted), tolerance)
+
+
+@lru_cache(maxsize=4096)
+def _found(pattern: str, flags: str, text: str) -> bool:
+    try:
+        return compile_regex(pattern, flags).search(text, timeout=REGEX_LIMIT) is not None
+    except TimeoutError:
+        return False
