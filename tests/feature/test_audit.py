@@ -186,3 +186,12 @@ def test_an_arm_without_the_skill(spy: Spy) -> None:
     withheld = "the skill `manners`, which this arm has not"
     assert {"greeting+with-skill": ["the cases"], "greeting+baseline": [withheld]} == {
         unit: [finding["what"] for finding in audit["findings"]] for unit, audit in audits.items()}
+
+
+def test_a_long_transcript(spy: Spy) -> None:
+    """It is audited to its end, in a thread of its own."""
+    spy.does(("Bash", {"command": "npm test"}, "all is well\n" * 500_000, False),
+             ("Read", {"file_path": str(spy.project.path(SOLUTION))}, "Hello, reader.\n", False))
+    status, said, _ = spy.run()
+    assert 1 == status, said
+    assert "0 passed, 1 contaminated" in said
