@@ -100,7 +100,7 @@ class Look:
 
         An agent's run counts once.
         """
-        if not why.stale:
+        if not why.stale or self.plan.asking.played:
             return 0
         if why.kind == "judge":
             return self.answers(why)[1]

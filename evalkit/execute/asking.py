@@ -45,6 +45,14 @@ class Models:
                 found.setdefault(endpoint.protocol, endpoint)
         return list(found.values())
 
+    def example(self, model: str | None, protocol: Protocol | None) -> Endpoint | None:
+        """What a run would hold, as a dry run shows it: the gateway is not started for that. None: it holds the key."""
+        found = self.endpoints(model, protocol)
+        if self._start is None or not found:
+            return None
+        url = "http://127.0.0.1:PORT" + ("/v1" if found[0].protocol == "openai" else "")
+        return evolve(found[0], url=url, key="[EVALKIT_TOKEN]", upstream=found[0].shown)
+
     def gateway(self) -> Gateway | None:
         """The gateway, started with the first call; None where models are asked directly."""
         with self._lock:

@@ -251,6 +251,7 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
             off_limits=off_limits(session.root / session.cases, session.places.private),
             toolchain=own[0] if own else None, readable=tuple(item.folder for item in installed),
             redactor=redactor, prices=session.prices, tick=session.tick,
+            endpoint=session.models.example(trial.subject.model, agent.traits.protocol) if trial.dry else None,
         )
         _check_unchanged(inputs, agent_inputs(trial, session.contents))
         began = time.monotonic()

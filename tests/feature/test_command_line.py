@@ -191,7 +191,8 @@ def test_a_dry_run_calls_no_model(judged: tuple[MiniProject, ScriptedGateway]) -
     assert 0 == done.status, done.err
     assert "dry run: no model was called; fails are expected" in done.out
     assert "✗ own" in done.out
-    assert "ANTHROPIC_AUTH_TOKEN=[AI_GATEWAY_API_KEY redacted]" in done.err
+    assert "ANTHROPIC_AUTH_TOKEN=[EVALKIT_TOKEN]" in done.err
+    assert "ANTHROPIC_BASE_URL=http://127.0.0.1:PORT" in done.err
     assert [] == gateway.requests
     assert "" == (project.root.parent / "fake/runs").read_text()
     assert project.path("results/dry").is_dir()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -204,3 +206,13 @@ def test_a_judges_refused_key_names_the_variable(tmp_path: Path) -> None:
     assert f"{gateway.url} refused the key in AI_GATEWAY_API_KEY (status 401)" in done.out
     assert "evalkit-" not in done.out + done.err
     shutil.rmtree(project.path("results"))
+
+
+def test_what_is_played_is_planned_for_nothing(played: MiniProject) -> None:
+    """`evalkit plan` expects no cost of it; a dry run shows what the agent would hold."""
+    done = subprocess.run([sys.executable, "-m", "evalkit.cli", "plan", "case:greeting", "gateway=scripts/hello.yaml"],
+                          cwd=played.root, env=played.environ, text=True, capture_output=True, check=False)
+    assert 0 == done.returncode, done.stderr
+    assert "nothing of this calls a model that has to be paid for" in done.stdout
+    dry = played.doit("run", "case:greeting", "gateway=scripts/hello.yaml", "dry=1")
+    assert "ANTHROPIC_AUTH_TOKEN=[EVALKIT_TOKEN]" in dry.err

@@ -37,6 +37,7 @@ def model_name(slug: str, endpoint: Endpoint | None) -> str:
 
 
 def hidden(env: Mapping[str, str], *endpoints: Endpoint | None) -> dict[str, str]:
-    """An environment to show: without the keys."""
-    keys = {endpoint.key: endpoint.variable for endpoint in endpoints if endpoint is not None and endpoint.key}
+    """An environment to show: without the keys. What evalkit's own gateway is shown is none."""
+    keys = {endpoint.key: endpoint.variable for endpoint in endpoints
+            if endpoint is not None and endpoint.key and not endpoint.upstream}
     return {name: f"[{keys[value]} redacted]" if value in keys else value for name, value in env.items()}

@@ -36,7 +36,7 @@ from attrs import field, frozen
 from evalkit.analysis.model import Case, Toolchain
 from evalkit.digest import digest_file
 from evalkit.errors import HarnessError, UserError
-from evalkit.execute.agents.asking import asking
+from evalkit.execute.agents.asking import asking, hidden
 from evalkit.execute.agents.base import Job
 from evalkit.execute.agents.claude_fence import check_memories, denied, readable
 from evalkit.execute.agents.claude_stream import GIVE_UP_AFTER, Reader
@@ -151,10 +151,7 @@ class ClaudeCode:
         return "\n\n".join(part.strip() for part in (case.prompt, case.agent.suffix) if part.strip()) + "\n"
 
     def describe(self, job: Job) -> str:
-        env = self._env(job)
-        for name in ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"):
-            if env.get(name) and self.endpoint:
-                env[name] = f"[{self.endpoint.variable} redacted]"
+        env = hidden(self._env(job), job.endpoint or self.endpoint)
         lines = [f"{name}={value}" for name, value in sorted(env.items())]
         return "\n".join([*lines, shlex.join(self._argv(job)), "", "prompt on standard input:", self._prompt(job)])
 
