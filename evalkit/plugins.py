@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from evalkit.errors import UserError
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import Distribution, EntryPoint
 
-__all__ = ["AGENTS", "SPOKEN_AGENTS", "Group", "Plugin", "find_plugin", "load_plugin", "plugin_names"]
+__all__ = ["AGENTS", "SPOKEN_AGENTS", "Group", "Plugin", "distribution_files", "find_plugin", "load_plugin",
+           "plugin_names"]
 
 AGENTS = ("claude", "api", "tools", "command", "oracle", "nop")
 """Agents of evalkit's own that a case may select."""
@@ -47,9 +48,23 @@ class Plugin(NamedTuple):
         """The file that tells the distribution's version, and its module, where it is loaded: while both are as they
         were, it is the same plug-in.
         """
-        place = getattr(self.entry.dist, "_path", None)  # a distribution in a zip file has none
         module = getattr(sys.modules.get(self.entry.module), "__file__", None)
-        return (*((place / "METADATA",) if isinstance(place, Path) else ()), *((Path(module),) if module else ()))
+        return (*_metadata(self.entry.dist), *((Path(module),) if module else ()))
+
+
+def distribution_files(name: str) -> tuple[Path, ...]:
+    """The file that tells a distribution's version; none where it is not installed."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        return _metadata(distribution(name))
+    except PackageNotFoundError:
+        return ()
+
+
+def _metadata(found: Distribution | None) -> tuple[Path, ...]:
+    place = getattr(found, "_path", None)  # one in a zip file has none
+    return (place / "METADATA",) if isinstance(place, Path) else ()
 
 
 @cache

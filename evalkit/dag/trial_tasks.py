@@ -14,7 +14,7 @@ from typing import Any
 from attrs import evolve
 
 from evalkit import __version__
-from evalkit.analysis.model import Check, ExistsSpec, GrepSpec, Judge, PluginSpec, SnapshotSpec, TranscriptSpec
+from evalkit.analysis.model import Check, ExistsSpec, GrepSpec, Judge, SnapshotSpec, TranscriptSpec
 from evalkit.dag.tasks import Graph, name_of
 from evalkit.dag.uptodate import GONE
 from evalkit.digest import digest
@@ -23,12 +23,11 @@ from evalkit.execute.agents import Agent
 from evalkit.execute.outcome import AgentRecord
 from evalkit.execute.stages import TRANSCRIPT, TREE, agent_record, is_light, make_workspace, run_agent
 from evalkit.grade.final_tree import FinalTree
-from evalkit.grade.grader import grade_check, grader_version
+from evalkit.grade.grader import grade_check, grader_files, grader_version
 from evalkit.grade.recording import Recording, kept_recording, reads_transcript, why_none
 from evalkit.grade.verdict import Grade
 from evalkit.plan.keys import Inputs, agent_inputs, grade_inputs, judge_inputs, workspace_inputs
 from evalkit.plan.trials import Trial
-from evalkit.plugins import find_plugin
 from evalkit.records import read_plain, read_record, write_bytes, write_record
 from evalkit.report.result import TrialResult, build_result
 from evalkit.report.row import Row, row_of
@@ -300,8 +299,7 @@ class TrialTasks:
                 yield from (installed.folder, installed.folder / "installed.json")
         yield from getattr(self.agent, "files", ())
         for check in self.case.checks:
-            if isinstance(check.spec, PluginSpec) and (plugin := find_plugin("graders", check.spec.grader)):
-                yield from plugin.files
+            yield from grader_files(check.spec)
         yield self.folder / "result.json"
         yield from self._places
         for _, target in self._copies():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from attrs import evolve
@@ -18,6 +20,7 @@ from evalkit.analysis.model import (
     HiddenTestsSpec,
     PluginSpec,
     RunSpec,
+    ScoreSpec,
     SnapshotSpec,
     StepsSpec,
     TranscriptSpec,
@@ -29,8 +32,9 @@ from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.recording import Recording
 from evalkit.grade.verdict import Grade, Verdict, could_not_tell
 from evalkit.plan.keys import Inputs
+from evalkit.plugins import distribution_files, find_plugin
 
-__all__ = ["grade_check", "grader_version", "lane_names"]
+__all__ = ["grade_check", "grader_files", "grader_version", "lane_names"]
 
 _MODULES: dict[type[CheckSpec], str] = {
     GrepSpec: "grep", ExistsSpec: "exists", HiddenTestsSpec: "hidden_tests", RunSpec: "run", StepsSpec: "run",
@@ -45,8 +49,20 @@ def grader_version(spec: CheckSpec) -> str:
         return "snapshot 0"
     if isinstance(spec, PluginSpec):
         return str(_module("plugin").plugin_version(spec.grader))
+    if isinstance(spec, ScoreSpec):
+        return str(_module("score").score_version(spec))
     name = _MODULES.get(type(spec))
     return "none" if name is None else str(_module(name).VERSION)
+
+
+def grader_files(spec: CheckSpec) -> Iterator[Path]:
+    """Files of other distributions that tell the version of what grades: while they are as they were, it is the same.
+    """
+    if isinstance(spec, PluginSpec) and (plugin := find_plugin("graders", spec.grader)):
+        yield from plugin.files
+    elif isinstance(spec, ScoreSpec):
+        for name in _module("score").score_distributions(spec):
+            yield from distribution_files(name)
 
 
 def _module(name: str) -> Any:
@@ -110,6 +126,10 @@ def _grade(case: Case, spec: CheckSpec, tree: FinalTree, recording: Recording | 
             from evalkit.grade.transcript import grade_transcript
 
             return grade_transcript(spec, recording)
+        case ScoreSpec():
+            from evalkit.grade.score import grade_score
+
+            return grade_score(spec, tree, toolchains)
         case PluginSpec():
             from evalkit.grade.plugin import grade_plugin
 

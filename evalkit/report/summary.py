@@ -31,6 +31,7 @@ class TrialSummary:
     """A trial in a line. place: its folder under results/<run>/. judge: the scores of its judges, 0 to 10.
 
     ended: how the agent's run ended; "" where the trial has no result, and `reason` says why. scores: by judge.
+    measures: the numbers of a check, 0 to 1, by check and name.
     turns, tokens (by kind), cost (US dollars), seconds: the agent's own; None, or no such key, where nobody knows.
     failed_cost: of attempts that a provider failed. judge_cost: of judging, at the time when it was done,
     and judge_calls: how many answers of judges it was paid for.
@@ -58,6 +59,7 @@ class TrialSummary:
     seconds: float
     ended: str = ""
     scores: dict[str, float] = field(factory=dict)
+    measures: dict[str, dict[str, float]] = field(factory=dict)
     tokens: dict[str, int] = field(factory=dict)
     failed_cost: float | None = 0.0
     judge_cost: float | None = 0.0
@@ -84,6 +86,8 @@ def line_of(result: Mapping[str, Any], place: str) -> TrialSummary:
     verdicts = {_of(check, "id", str): _of(check, "verdict", dict) for check in checks}
     scores = {name: float(verdict["score"]) for name, verdict in verdicts.items()
               if _of(verdict, "score", *_NUMBER) is not None}
+    measures = {name: {_of(item, "name", str): float(_of(item, "value", float, int)) for item in verdict["measures"]}
+                for name, verdict in verdicts.items() if verdict.get("measures")}
     judgings = [verdict["judging"] for verdict in verdicts.values() if _of(verdict, "judging", dict, type(None))]
     failed = result.get("failed") or []
     return TrialSummary(
@@ -93,7 +97,7 @@ def line_of(result: Mapping[str, Any], place: str) -> TrialSummary:
         dry=_of(result, "dry", bool), status=_known(result, STATUSES), reason=_of(result, "reason", str),
         checks={name: _known(verdict, ("pass", "fail", "skipped", "error")) for name, verdict in verdicts.items()},
         judge=tuple(scores.values()), turns=_of(usage, "turns", int, type(None)), cost=_of(usage, "cost", *_NUMBER),
-        seconds=_of(result, "seconds", float, int), ended=_of(ending, "status", str), scores=scores,
+        seconds=_of(result, "seconds", float, int), ended=_of(ending, "status", str), scores=scores, measures=measures,
         tokens={kind.removesuffix("_tokens"): usage[kind] for kind in _TOKENS
                 if _of(usage, kind, int, type(None)) is not None},
         failed_cost=_cost(failed), judge_cost=_cost([_of(judging, "usage", dict) for judging in judgings]),
