@@ -1,6 +1,7 @@
 """JSON Schemas of arguments: short ways to write them, and what is wrong with a value.
 
-Only the keywords that the commands use are known; `KEYWORDS` names them.
+Only the keywords that the commands use are known; `KEYWORDS` names them. The tests hold this to the package jsonschema;
+the viewer itself runs where there is nothing but Python.
 """
 
 from __future__ import annotations
