@@ -71,7 +71,7 @@ class Models:
         if gateway is None:
             yield None
             return
-        with gateway.lease(label, [endpoint], model=model, say=say) as lease:
+        with gateway.lease(label, [endpoint], model=model, only=True, say=say) as lease:
             try:
                 yield lease
             except ProviderError as error:

@@ -85,13 +85,16 @@ class Lease(Protocol):
 class Gateway(Protocol):
     """Through whom models are asked."""
 
-    def lease(self, label: str, endpoints: Sequence[Endpoint], *, model: str, limits: Limits | None = None,
+    def lease(self, label: str, endpoints: Sequence[Endpoint], *, model: str, only: bool = False,
+              limits: Limits | None = None,
               spent: Callable[[float], None] = lambda _: None,
               say: Callable[[str], None] = lambda _: None) -> AbstractContextManager[Lease]:
         """A lease for the time of a `with`.
 
         label: whose it is, for people. endpoints: at most one a protocol. model: whose price holds where a reply's
-        model has none. limits: of cost and tokens. spent: told the dollars of all replies so far, as they come.
+        model has none. only: no other model may be asked. limits: of cost and tokens. spent: told the dollars of all
+        replies so far, as they come. say: told of each time that the provider is asked again. Both are called on
+        threads of the gateway's.
         """
         ...
 

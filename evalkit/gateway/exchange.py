@@ -66,7 +66,7 @@ class _Failed:
 
 @define(eq=False)
 class Exchange:
-    """One request on its way."""
+    """One request on its way. asked: the model that it is for, as its provider calls it."""
 
     request: Received
     out: Responder
@@ -78,7 +78,7 @@ class Exchange:
     _socket: socket.socket | None = field(default=None, init=False)
     _abandoned: bool = field(default=False, init=False)
     _body: bytes = field(init=False)
-    _asked: str = field(default="", init=False)
+    asked: str = field(default="", init=False)
     _hides_usage: bool = field(default=False, init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -86,7 +86,7 @@ class Exchange:
         if self.route.what != "ask":
             return
         body = self.request.json() or {}
-        self._asked = str(body.get("model") or self.request.path.rpartition("/")[2].partition(":")[0])
+        self.asked = str(body.get("model") or self.request.path.rpartition("/")[2].partition(":")[0])
         if self.route.protocol == "openai" and body.get("stream") is True:
             options = body.get("stream_options")
             self._hides_usage = not (isinstance(options, dict) and options.get("include_usage") is True)
@@ -194,7 +194,7 @@ class Exchange:
                 error = AgentError(f"{endpoint.shown} refused the key in {endpoint.variable} (status {status})",
                                    hint=f"set {endpoint.variable} to a valid key")
             case "model":
-                error = AgentError(f"{endpoint.shown} has no model `{self._asked}`: {words}",
+                error = AgentError(f"{endpoint.shown} has no model `{self.asked}`: {words}",
                                    hint="choose another one: model=SLUG")
             case "account":
                 error = AgentError(said, hint=f"the account of {endpoint.variable} has no credit or no quota left")
@@ -216,7 +216,7 @@ class Exchange:
             self._stream(response)
             return None
         meter, body = ReplyMeter(self.route.protocol), b"".join(_limited(response))
-        reply = self.ledger.begin(self._asked)
+        reply = self.ledger.begin(self.asked)
         meter.whole(body)
         self.ledger.count(reply, meter.model, meter.usage)
         if meter.ended:
@@ -228,7 +228,7 @@ class Exchange:
         """Pass a stream on, piece by piece; each is counted before it goes on, so that nobody acts on it uncounted."""
         import httpx
 
-        meter, reply = ReplyMeter(self.route.protocol), self.ledger.begin(self._asked)
+        meter, reply = ReplyMeter(self.route.protocol), self.ledger.begin(self.asked)
         self.out.start(response.status_code, passed_back(response.headers))
         try:
             for data in _limited(response):

@@ -47,7 +47,9 @@ _LOOK = 0.25
 
 @define(eq=False)
 class LiveLease:
-    """See `evalkit.execute.leases.Lease`."""
+    """See `evalkit.execute.leases.Lease`. only: the models that may be asked, by their names at the provider; all where
+    it is empty.
+    """
 
     label: str
     token: str = field(repr=False)
@@ -55,6 +57,7 @@ class LiveLease:
     ledger: Ledger = field(repr=False)
     url: str
     _forget: Callable[[str], None] = field(repr=False)
+    only: frozenset[str] = frozenset()
 
     def endpoint(self, upstream: Endpoint) -> Endpoint:
         url = f"{self.url}/v1" if upstream.protocol == "openai" else self.url
@@ -117,24 +120,26 @@ class LiveGateway:
 
     # ---- leases ----
     @contextmanager
-    def lease(self, label: str, endpoints: Sequence[Endpoint], *, model: str, limits: Limits | None = None,
-              spent: Callable[[float], None] = lambda _: None,
+    def lease(self, label: str, endpoints: Sequence[Endpoint], *, model: str, only: bool = False,
+              limits: Limits | None = None, spent: Callable[[float], None] = lambda _: None,
               say: Callable[[str], None] = lambda _: None) -> Iterator[LiveLease]:
         """See `evalkit.execute.leases.Gateway`."""
-        lease = self.open(label, endpoints, model=model, limits=limits, spent=spent, say=say)
+        lease = self.open(label, endpoints, model=model, only=only, limits=limits, spent=spent, say=say)
         try:
             yield lease
         finally:
             lease.close()
 
-    def open(self, label: str, endpoints: Sequence[Endpoint], *, model: str, limits: Limits | None = None,
-             spent: Callable[[float], None] = lambda _: None, say: Callable[[str], None] = lambda _: None,
+    def open(self, label: str, endpoints: Sequence[Endpoint], *, model: str, only: bool = False,
+             limits: Limits | None = None, spent: Callable[[float], None] = lambda _: None,
+             say: Callable[[str], None] = lambda _: None,
              token: str = "") -> LiveLease:
         """A lease that lasts until it is closed. token: a known one instead of a random one."""
         found = LiveLease(label, token or _TOKEN + secrets.token_urlsafe(32),
                           {each.protocol: self._reached(each) for each in endpoints},
                           Ledger(self.prices, model, limits, spent, lambda text: say(f"{label}: {text}")),
-                          self.url, self._close)
+                          self.url, self._close,
+                          frozenset(each.model(model) for each in endpoints) if only else frozenset())
         with self._lock:
             self._leases[found.token] = found
         return found
@@ -168,7 +173,11 @@ class LiveGateway:
         elif route.what == "ask" and lease.ledger.breaks_off:
             self._refuse(out, route, 502, "the provider's replies broke off again and again")
         else:
-            self._pass(Exchange(request, out, route, upstream, lease.ledger, self._client, self.policy))
+            exchange = Exchange(request, out, route, upstream, lease.ledger, self._client, self.policy)
+            if route.what == "ask" and lease.only and exchange.asked not in lease.only:
+                self._refuse(out, route, 403, f"this token is for {', '.join(sorted(lease.only))} alone")
+            else:
+                self._pass(exchange)
 
     def _pass(self, exchange: Exchange) -> None:
         with self._lock:

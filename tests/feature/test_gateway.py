@@ -216,3 +216,40 @@ def test_what_is_played_is_planned_for_nothing(played: MiniProject) -> None:
     assert "nothing of this calls a model that has to be paid for" in done.stdout
     dry = played.doit("run", "case:greeting", "gateway=scripts/hello.yaml", "dry=1")
     assert "ANTHROPIC_AUTH_TOKEN=[EVALKIT_TOKEN]" in dry.err
+
+
+ASKER = """\
+import json, os, sys, urllib.error, urllib.request
+address = os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages"
+headers = {"Authorization": "Bearer " + os.environ["ANTHROPIC_AUTH_TOKEN"], "Content-Type": "application/json"}
+body = json.dumps({"model": sys.argv[1], "tools": [{"name": "Write"}], "messages": [{"role": "user", "content": "go"}]})
+open("answer.txt", "w").write("Hello.")
+for number in range(50):
+    try:
+        urllib.request.urlopen(urllib.request.Request(address, body.encode(), headers)).read()
+    except urllib.error.HTTPError as error:
+        print(number, error.code, error.read().decode())
+        sys.exit(0 if sys.argv[2] == "calm" else 1)
+"""
+
+
+@pytest.mark.parametrize("manner", ["calm", "upset"])
+def test_limits_hold_for_any_program(manner: str, tmp_path: Path) -> None:
+    """A program that asks and asks, and tells nothing of what it used: it is capped after the reply that passed the
+    limit, whatever it makes of the refusal, is graded, and what it used is known.
+    """
+    project = MiniProject.make(tmp_path)
+    project.write("agents/asker.py", ASKER)
+    project.edit("cases/mini/suite.eval", "  limits { turns 5; time 30s }",
+                 f'  agent command {{ command "python3 {{project}}/agents/asker.py {{model}} {manner}" }}\n'
+                 "  limits { turns 5; time 30s; tokens 300 }")
+    project.env["AI_GATEWAY_API_KEY"] = KEY
+    with ScriptedGateway([Reply((Text("Go on."),))] * 50) as gateway:
+        done = project.doit("run", "case:greeting", "agent=command", "judge=off", f"gateway={gateway.url}")
+        asked = len(gateway.main_requests)
+    assert 0 == done.status, done.err + done.out
+    assert 3 == asked
+    assert "capped: reached its limit of 300 tokens" in done.out
+    usage = result(project, "command/*")["ending"]["usage"]
+    assert (3, 300, 60) == (usage["turns"], usage["input_tokens"], usage["output_tokens"])
+    assert "spent" in done.err

@@ -278,6 +278,21 @@ def test_a_protocol_without_a_key_is_told() -> None:
         assert (404, True) == (refused.status_code, "no key for the protocol openai" in refused.text)
 
 
+def test_a_lease_may_be_for_one_model_alone() -> None:
+    """A judge's call asks its model and no other; an agent's program may ask smaller ones on the side."""
+    with front(whole) as made:
+        upstream = made.lease.upstreams["anthropic"]
+        with made.gateway.lease("a judge", [upstream], model="m", only=True) as lease:
+            def ask(model: str) -> httpx.Response:
+                return made.client.post(f"{made.gateway.url}/v1/messages", json={"model": model},
+                                        headers={"x-api-key": lease.token})
+
+            assert [200, 403] == [ask("m").status_code, ask("dearer").status_code]
+            assert "this token is for m alone" in ask("dearer").text
+        assert 200 == made.ask(model="dearer").status_code
+        assert 2 == len(made.upstream.seen)
+
+
 # ---- limits ----
 @pytest.mark.parametrize(("limits", "over"), [
     (Limits(tokens=200), "limit of 200 tokens"), (Limits(cost=0.2), "cost limit of $0.20")])
