@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from evalkit.analysis.by_value import by_value
 from evalkit.analysis.model_calls import (
@@ -168,6 +168,14 @@ class AgentConfig:
     temperature: float | None = field(default=None, metadata=GROWN)
     seed: int | None = field(default=None, metadata=GROWN)
 
+    @property
+    def has_commands(self) -> bool:
+        return self.registry is not None or self.registry_command is not None
+
+
+_WITHOUT_MODEL = ("oracle", "palette")
+"""Agents that may call commands and ask no model."""
+
 
 @by_value
 @frozen(eq=False, repr=False)
@@ -277,10 +285,15 @@ class Case:
         return f"{self.name}{track}" if self.arm is None else f"{self.name}{track}+{self.arm}"
 
     def configured_for(self, agent: str) -> AgentConfig:
-        """How an agent is configured: the one that the case selects, or another one."""
+        """How an agent is configured: the one that the case selects, or another one.
+
+        Who calls commands without a model calls those of agent `tools`, unless it has a registry of its own.
+        """
         if agent == self.agent.name:
             return self.agent
-        others = {other.name: other for other in self.other_agents}
+        others = {other.name: other for other in (*self.other_agents, self.agent)}
+        if agent in _WITHOUT_MODEL and "tools" in others and not (agent in others and others[agent].has_commands):
+            return evolve(others["tools"], name=agent)
         common = others.get("")
         bare = AgentConfig(agent, env=common.env, temperature=common.temperature) if common else AgentConfig(agent)
         return others.get(agent, bare)

@@ -28,7 +28,7 @@ from evalkit.execute.places import Places
 from evalkit.execute.session import Session
 from evalkit.execute.stages import RETRIES
 from evalkit.plan.choices import Choices, models_of, project_table, read_choices
-from evalkit.plan.trials import Subject, Trial
+from evalkit.plan.trials import Subject, Trial, has_answer
 from evalkit.report.update import report_changes, update_report
 
 __all__ = ["PROOF", "Plan"]
@@ -132,16 +132,16 @@ class Plan:
             closed = [] if self.choices.dry else [model for model in models if self.agents.reach(agent, model) is None]
             # (Where there is a key, but no way that this agent can go, somebody has to know.)
             if auto and len(closed) == len(models) and not any(map(self.endpoints.find, closed)):
-                if case.solution is None:
+                if not has_answer(case):
                     raise missing_key(f"case `{case.name}` has no reference answer; its agent `{agent}`", closed[0])
                 agent = "oracle"
             else:
                 for model in closed:
                     self.agents.check_reach(agent, model)
                 return [Subject(agent, model) for model in models]
-        if agent == "oracle" and case.solution is None:
+        if agent == "oracle" and not has_answer(case):
             raise UserError(f"case `{case.name}` has no reference answer for agent=oracle",
-                            hint='add `solution "FOLDER"` to the case')
+                            hint='add `solution "FOLDER"` to the case, or `expect` calls that can be played')
         if agent.startswith("wrong:"):
             name = agent.removeprefix("wrong:")
             if name not in {wrong.name for wrong in case.wrongs}:
@@ -250,6 +250,7 @@ class Plan:
         self._add_suites(built)
 
     def _known_answers(self, unit: Case) -> list[Trial]:
-        agents = [*(["oracle"] if unit.solution else []), "nop", *(f"wrong:{wrong.name}" for wrong in unit.wrongs)]
+        agents = [*(["oracle"] if has_answer(unit) else []), "nop", *(f"wrong:{wrong.name}" for wrong in unit.wrongs)]
         subjects = [Subject(agent) for agent in agents]
-        return [Trial(unit, subject, self.agents.of(subject).traits, 1, PROOF) for subject in subjects]
+        return [Trial(unit, subject, self.agents.of(subject).traits, 1, PROOF, given=self.agents.given(subject, unit))
+                for subject in subjects]

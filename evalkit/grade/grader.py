@@ -12,6 +12,7 @@ from typing import Any
 from attrs import evolve
 
 from evalkit.analysis.model import (
+    CallsSpec,
     Case,
     Check,
     CheckSpec,
@@ -22,6 +23,7 @@ from evalkit.analysis.model import (
     RunSpec,
     ScoreSpec,
     SnapshotSpec,
+    StateSpec,
     StepsSpec,
     TranscriptSpec,
 )
@@ -38,7 +40,7 @@ __all__ = ["grade_check", "grader_files", "grader_version", "lane_names"]
 
 _MODULES: dict[type[CheckSpec], str] = {
     GrepSpec: "grep", ExistsSpec: "exists", HiddenTestsSpec: "hidden_tests", RunSpec: "run", StepsSpec: "run",
-    TranscriptSpec: "transcript",
+    TranscriptSpec: "transcript", CallsSpec: "calls", StateSpec: "state",
 }
 """The modules of graders beside this one; each is imported when a check needs it."""
 
@@ -130,6 +132,14 @@ def _grade(case: Case, spec: CheckSpec, tree: FinalTree, recording: Recording | 
             from evalkit.grade.score import grade_score
 
             return grade_score(spec, tree, toolchains)
+        case CallsSpec():
+            from evalkit.grade.calls import grade_calls
+
+            return grade_calls(spec, recording)
+        case StateSpec():
+            from evalkit.grade.state import grade_state
+
+            return grade_state(spec, tree)
         case PluginSpec():
             from evalkit.grade.plugin import grade_plugin
 

@@ -14,7 +14,7 @@ from evalkit.analysis.calls import expected_calls
 from evalkit.diagnostics import Diagnostic, Span, did_you_mean
 from evalkit.lint.finding import Finding
 from evalkit.lint.registry import Loading, Registry
-from evalkit.lint.schema import allows, follow, is_flat, problem
+from evalkit.lint.schema import allows, follow, hint, is_flat, problem
 from evalkit.lint.subject import CaseView, Subject
 from evalkit.lint.walk import walk
 from evalkit.syntax import nodes as n
@@ -125,19 +125,14 @@ def _tier(view: CaseView, unit: m.Case, tier: m.Tier, nodes: list[n.Call], never
         if tier.requires == "schema flat" and not is_flat(follow(schema, schema)):
             yield Finding(Diagnostic(TIER, f"command `{node.name.value}` takes lists or objects, and tier "
                                      f"`{tier.name}` requires flat arguments", node.name.span, notes=notes), unit)
-        elif tier.requires == "read" and not _hint(schema, "readOnlyHint"):
+        elif tier.requires == "read" and not hint(schema, "readOnlyHint"):
             yield Finding(Diagnostic(TIER, f"command `{node.name.value}` does not say that it only reads, which tier "
                                      f"`{tier.name}` requires", node.name.span, notes=notes,
                                      help="its schema says so by annotations: readOnlyHint"), unit)
     names = [*(node.name.value for node in nodes), *(name.value for name in never)]
     known = [registry.commands[name] for name in names if name in registry.commands]
-    if tier.requires == "confirmation" and known and not any(_hint(schema, "destructiveHint") for schema in known):
+    if tier.requires == "confirmation" and known and not any(hint(schema, "destructiveHint") for schema in known):
         yield Finding(Diagnostic(TIER, f"tier `{tier.name}` requires a command that needs a confirmation: the "
                                  "case neither expects nor forbids one", place,
                                  help="the schema of such a command says so by annotations: destructiveHint"),
                       unit)
-
-
-def _hint(schema: Any, name: str) -> bool:
-    annotations = schema.get("annotations")
-    return isinstance(annotations, dict) and annotations.get(name) is True

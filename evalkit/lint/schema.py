@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from operator import ge, gt, le, lt
 from typing import Any, TypeAlias
 
-__all__ = ["allows", "follow", "is_flat", "of_command", "problem", "types_of"]
+__all__ = ["allows", "follow", "hint", "is_flat", "of_command", "problem", "types_of"]
 
 Schema: TypeAlias = Mapping[str, Any]
 DEEPEST = 20
@@ -150,6 +150,12 @@ def allows(schema: Any, root: Schema, *names: str) -> bool:
         return False
     choices = _parts(schema, "anyOf") or _parts(schema, "oneOf")
     return not choices or any(allows(choice, root, *names) for choice in choices[:DEEPEST])
+
+
+def hint(schema: Schema, name: str) -> bool:
+    """Whether a command's schema says something of it by its annotations (`readOnlyHint`, `destructiveHint`)."""
+    annotations = schema.get("annotations")
+    return isinstance(annotations, Mapping) and annotations.get(name) is True
 
 
 def is_flat(schema: Schema) -> bool:

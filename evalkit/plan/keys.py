@@ -115,6 +115,9 @@ def agent_inputs(trial: Trial, contents: Contents) -> Inputs:
         inputs["dry"] = "1"
     if trial.answer is not None:
         inputs[f"answer {trial.answer}"] = contents(trial.answer)
+    if (spec := trial.plays) is not None:
+        inputs["expected calls"] = digest(spec.sequences)
+        inputs |= _configured(case.agent, contents)
     inputs |= {what: contents(path) for what, path in trial.given}
     if "prompt" in traits.reads:
         inputs["prompt"] = digest(case.prompt)

@@ -8,10 +8,10 @@ from urllib.parse import quote
 from attrs import frozen
 
 from evalkit.analysis.by_value import by_value
-from evalkit.analysis.model import Case
+from evalkit.analysis.model import CallsSpec, Case
 from evalkit.digest import digest
 
-__all__ = ["PLAYED", "SKILLS_FOLDER", "AgentTraits", "Subject", "Trial"]
+__all__ = ["PLAYED", "SKILLS_FOLDER", "AgentTraits", "Subject", "Trial", "has_answer", "played_calls"]
 
 PLAYED = "+played"
 """What the path of a subject ends in whose model was played: percent-encoding leaves no `+`."""
@@ -107,8 +107,26 @@ class Trial:
         return f"{self.run}/{self.subject.path}/{self.case.unit}/trial-{self.number}"
 
     @property
+    def plays(self) -> CallsSpec | None:
+        """The expected calls that the subject makes, if it does that."""
+        return played_calls(self.case) if self.subject.agent == "oracle" else None
+
+    @property
     def answer(self) -> str | None:
         """The folder of the answer that the subject lays over the workspace, if it does that."""
         if self.subject.agent == "oracle":
             return self.case.solution
         return next((wrong.folder for wrong in self.case.wrongs if wrong.name == self.subject.wrong), None)
+
+
+def has_answer(unit: Case) -> bool:
+    """Whether it is known what passes: a reference answer, or calls that can be played."""
+    return unit.solution is not None or played_calls(unit) is not None
+
+
+def played_calls(unit: Case) -> CallsSpec | None:
+    """The expected calls that are a unit's reference answer: where it has no other one."""
+    if unit.solution is not None:
+        return None
+    found = (check.spec for check in unit.checks if isinstance(check.spec, CallsSpec) and not unit.skips(check))
+    return next((spec for spec in found if spec.sequences), None)

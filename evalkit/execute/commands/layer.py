@@ -31,6 +31,11 @@ class CommandLayer(Protocol):
     def tools(self) -> tuple[Tool, ...]: ...
 
     @property
+    def reads(self) -> frozenset[str]:
+        """The commands whose definitions say that they only read (`readOnlyHint`)."""
+        ...
+
+    @property
     def system(self) -> str:
         """The system prompt that the application has for a model."""
         ...

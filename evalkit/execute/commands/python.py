@@ -21,7 +21,7 @@ from evalkit.execute.commands.layer import CommandLayer, Outcome
 from evalkit.execute.models.chat import Tool
 from evalkit.execute.process import Dialogue, converse
 from evalkit.lint.registry import FORMS, named_tools
-from evalkit.lint.schema import of_command
+from evalkit.lint.schema import hint, of_command
 
 __all__ = ["START_LIMIT", "built_system", "last_words", "open_python"]
 
@@ -35,7 +35,8 @@ def open_python(agent: AgentConfig, state: Path | None, *, folders: tuple[Path, 
                 home: Path) -> Iterator[CommandLayer]:
     """Start the registry of an agent. Raises UserError where it cannot be started, or is none."""
     with _started(agent, state, folders=folders, env=env, home=home, registry=agent.registry) as (talk, told):
-        yield _Layer(talk, _tools(agent.registry or "", told.get("commands")), agent.system or told["system"] or "")
+        tools, reads = _tools(agent.registry or "", told.get("commands"))
+        yield _Layer(talk, tools, reads, agent.system or told["system"] or "")
 
 
 def built_system(agent: AgentConfig, state: Path | None, *, folders: tuple[Path, ...], env: Mapping[str, str],
@@ -66,9 +67,10 @@ def _started(agent: AgentConfig, state: Path | None, *, folders: tuple[Path, ...
 
 
 class _Layer:
-    def __init__(self, talk: Dialogue, tools: tuple[Tool, ...], system: str) -> None:
+    def __init__(self, talk: Dialogue, tools: tuple[Tool, ...], reads: frozenset[str], system: str) -> None:
         self._talk = talk
         self.tools = tools
+        self.reads = reads
         self.system = system
 
     def call(self, name: str, arguments: Mapping[str, Any], limit: float) -> Outcome:
@@ -95,20 +97,23 @@ def _answer(talk: Dialogue, asked: Mapping[str, Any], limit: float) -> dict[str,
     return told
 
 
-def _tools(name: str, given: Any) -> tuple[Tool, ...]:
-    """The definitions of a registry as a model is shown them. Raises UserError."""
+def _tools(name: str, given: Any) -> tuple[tuple[Tool, ...], frozenset[str]]:
+    """The definitions of a registry as a model is shown them, and the commands that only read. Raises UserError."""
     pairs = named_tools(given)
     if pairs is None:
         raise UserError(f"registry `{name}` is neither a mapping nor a list", hint=FORMS)
     tools: dict[str, Tool] = {}
+    reads = set()
     for place, (said, definition) in enumerate(pairs, 1):
         schema = of_command(definition)
         if said is None or schema is None or said in tools:
             why = "has no `name`" if said is None else "is no JSON Schema" if schema is None else "comes twice"
             raise UserError(f"registry `{name}`: command {said or place} {why}", hint=FORMS)
+        if hint(schema, "readOnlyHint"):
+            reads.add(said)
         shown = {key: value for key, value in schema.items() if key not in ("annotations", "name", "title")}
         tools[said] = Tool(said, _description(definition), {"type": "object", "properties": {}, **shown})
-    return tuple(tools.values())
+    return tuple(tools.values()), frozenset(reads)
 
 
 def _description(definition: Any) -> str:
