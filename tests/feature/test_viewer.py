@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pytest
 from viewer import tool_definitions
+from viewer.schema import problems
 
 from evalkit.analysis import load_project
+from evalkit.analysis.model_calls import AnyOrder, CallsSpec, Either, Expected
+from evalkit.analysis.model_calls import Call as ExpectedCall
 from tests.feature.project import MiniProject
 from tests.feature.viewer_answers import LOOKS, RIGHT, WRONG, Call
 from tests.feature.viewer_models import ROOT, viewer_project, write_script
 
-CASES = {case.name: case for case in load_project(ROOT, "cases").cases_of("viewer")}
+CASES = {case.name: case for case in load_project(ROOT, "cases/viewer").cases_of("viewer")}
+COMMANDS = {one["name"]: one for one in tool_definitions()}
+SPATIAL = {"selectBox", "setSection", "lookAlong", "setCameraReal", "measureDistance"}
 PROMPTS = {name: case.prompt.strip() for name, case in CASES.items()}
 
 
@@ -43,6 +48,40 @@ def test_no_prompt_comes_twice_and_none_names_a_command() -> None:
     assert 69 == len({prompt.casefold() for prompt in PROMPTS.values()})
     names = [one["name"] for one in tool_definitions() if one["name"] != "zoom"]
     assert not [(name, prompt) for prompt in PROMPTS.values() for name in names if name.casefold() in prompt.casefold()]
+
+
+def calls(expected: Iterable[Expected]) -> Iterator[ExpectedCall]:
+    """The calls of a sequence, of all branches and items."""
+    for one in expected:
+        if isinstance(one, Either):
+            for branch in one.branches:
+                yield from calls(branch)
+        elif isinstance(one, AnyOrder):
+            yield from calls(one.items)
+        else:
+            yield one
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_expected_exists(name: str) -> None:
+    """Commands, their arguments and values, and what the tier says of them; `evalkit check` says it of any suite."""
+    specs = [check.spec for check in CASES[name].checks if isinstance(check.spec, CallsSpec)]
+    expected = [call for spec in specs for sequence in spec.sequences for call in calls(sequence)]
+    forbidden = {name for spec in specs for name in (*spec.never, *(call.name for call in spec.never_calls))}
+    assert expected
+    assert forbidden <= set(COMMANDS)
+    for call in expected:
+        known = COMMANDS[call.name]["input_schema"]["properties"]
+        for test in call.arguments:
+            assert test.key in known
+            for value in test.values if test.test in ("is", "one of") else ():
+                assert [] == list(problems(value, known[test.key]))
+    hints = {hint: {command for command, one in COMMANDS.items() if one["annotations"][hint]}
+             for hint in ("readOnlyHint", "destructiveHint")}
+    named = {call.name for call in expected}
+    assert {"deterministic": not named & hints["destructiveHint"], "read": named <= hints["readOnlyHint"],
+            "spatial": bool(named & SPATIAL), "guarded": bool((named | forbidden) & hints["destructiveHint"]),
+            }[CASES[name].tier or ""]
 
 
 def test_each_case_has_a_right_and_a_wrong_answer() -> None:
