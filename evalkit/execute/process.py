@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from attrs import frozen
 
@@ -31,7 +31,7 @@ from evalkit.errors import HarnessError
 from evalkit.execute.marks import end_marked, marked, new_mark
 from evalkit.execute.pipes import Feed, Lines
 
-__all__ = ["Dialogue", "Finished", "ProgramMissing", "begin", "check_going_on", "converse", "end_all", "run",
+__all__ = ["Dialogue", "Finished", "ProgramMissing", "Walls", "begin", "check_going_on", "converse", "end_all", "run",
            "stopping", "stream", "tended"]
 
 OUTPUT_LIMIT = 64 * 1024 * 1024
@@ -61,8 +61,20 @@ class Finished:
         return self.exit_code == 0 and not self.ended_by
 
 
+class Walls(Protocol):
+    """What stands around a child beside the limits here. fds: descriptors that it needs.
+
+    began: is told of it once it was started. over: the limit that it passed, or "": asked many times a second.
+    """
+
+    @property
+    def fds(self) -> tuple[int, ...]: ...
+    def began(self, process: subprocess.Popen[bytes]) -> None: ...
+    def over(self) -> str: ...
+
+
 def run(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limit: float, log: Path, errors: Path | None = None,
-        tick: Callable[[float], None] | None = None) -> Finished:
+        tick: Callable[[float], None] | None = None, walls: Walls | None = None) -> Finished:
     """Run a command without an input, both its output streams into `log` (appended).
 
     limit: seconds of wall clock. errors: a file of its own for standard error. tick: called about ten times a second
@@ -75,10 +87,12 @@ def run(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limit: float,
         before = _size(sinks)
 
         def over() -> str:
-            return _too_much(OUTPUT_LIMIT) if _size(sinks) - before > OUTPUT_LIMIT else ""
+            if _size(sinks) - before > OUTPUT_LIMIT:
+                return _too_much(OUTPUT_LIMIT)
+            return walls.over() if walls is not None else ""
 
         with _Child(argv, cwd, env, stdin=subprocess.DEVNULL, stdout=sink,
-                    stderr=error_sink or subprocess.STDOUT) as child:
+                    stderr=error_sink or subprocess.STDOUT, walls=walls) as child:
             finished = _follow(child, limit, over, time.sleep, tick)
         if finished.ended_by == _too_much(OUTPUT_LIMIT):
             for file in sinks:  # it printed on until it was ended
@@ -90,7 +104,8 @@ def run(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limit: float,
 
 def stream(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limit: float, text: str,
            on_line: Callable[[bytes], None], on_error_line: Callable[[bytes], None],
-           stop: Callable[[], str] = lambda: "", tick: Callable[[float], None] | None = None) -> Finished:
+           stop: Callable[[], str] = lambda: "", tick: Callable[[float], None] | None = None,
+           walls: Walls | None = None) -> Finished:
     """Run a command with `text` as its input and hand on each line of its output and of its errors as it comes.
 
     Lines come without their line end, in the caller's thread; also those that the child leaves in the pipe when it
@@ -98,7 +113,8 @@ def stream(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limit: flo
     times a second; a reason that it returns ends the child. Raises `ProgramMissing`, or HarnessError where the machine
     fails.
     """
-    with (_Child(argv, cwd, env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child,
+    with (_Child(argv, cwd, env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                 walls=walls) as child,
           selectors.DefaultSelector() as selector):
         process = child.process
         assert process.stdin is not None
@@ -119,7 +135,7 @@ def stream(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limit: flo
         def over() -> str:
             if sum(pipe.size for pipe in lines) > STREAM_LIMIT:
                 return _too_much(STREAM_LIMIT)
-            return stop()
+            return stop() or (walls.over() if walls is not None else "")
 
         finished = _follow(child, limit, over, pump, tick)
         for pipe in lines:
@@ -220,7 +236,7 @@ class _Child:
     """A started child and all that carries its mark. Leaving the `with` ends them."""
 
     def __init__(self, argv: Sequence[str], cwd: Path, env: Mapping[str, str], *, stdin: int, stdout: IO[bytes] | int,
-                 stderr: IO[bytes] | int) -> None:
+                 stderr: IO[bytes] | int, walls: Walls | None = None) -> None:
         self.name = argv[0] if argv else ""
         self.mark = new_mark()
         with _lock:
@@ -230,16 +246,24 @@ class _Child:
         self._over = False
         try:
             self.process = subprocess.Popen(list(argv), cwd=cwd, env={**env, **marked(self.mark)}, stdin=stdin,
-                                            stdout=stdout, stderr=stderr, start_new_session=True, bufsize=0)
+                                            stdout=stdout, stderr=stderr, start_new_session=True, bufsize=0,
+                                            pass_fds=walls.fds if walls is not None else ())
         except (OSError, ValueError, IndexError) as error:
             with _lock:
                 _running.pop(self.mark, None)
             raise _cannot_start(self.name, cwd, error) from error
+        self._walls = walls
         with _lock:
             if self.mark in _running:
                 _running[self.mark] = self
 
     def __enter__(self) -> _Child:
+        if self._walls is not None:
+            try:
+                self._walls.began(self.process)
+            except BaseException:
+                self.__exit__(None, None, None)
+                raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,

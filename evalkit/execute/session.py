@@ -14,11 +14,12 @@ from evalkit.errors import HarnessError
 from evalkit.execute.asking import Models
 from evalkit.execute.budget import Budget
 from evalkit.execute.contents import FolderContents
+from evalkit.execute.lanes import Lane, Local, Room
 from evalkit.execute.models.prices import Prices
 from evalkit.execute.places import Places
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.store import Store
-from evalkit.execute.toolchain import Installed, command_environment, find_installed
+from evalkit.execute.toolchain import Installed, find_installed
 from evalkit.plan.choices import secret_names
 
 if TYPE_CHECKING:
@@ -89,6 +90,23 @@ class Session:
     def desk(self, purpose: str, toolchains: Iterable[Toolchain], *,
              keep: bool = False) -> Iterator[tuple[Path, dict[str, str]]]:
         """A scratch folder, and the environment of commands that run in it: its own home, these toolchains."""
+        with self.room(purpose, toolchains, keep=keep) as room:
+            yield room.scratch, room.env
+
+    @contextmanager
+    def room(self, purpose: str, toolchains: Iterable[Toolchain], *, lane: str = "local", keep: bool = False,
+             nested: bool = False) -> Iterator[Room]:
+        """A room of a lane for the time of a `with`: in a scratch folder, with its own home and these toolchains.
+
+        keep: it stays for the person to look at. nested: as of `Lane.room`.
+        """
         installed = self.installed(toolchains)
         with self.places.scratch(purpose, keep=keep) as folder:
-            yield folder, command_environment(installed, self.environ, folder / "home")
+            yield self._lane(lane).room(folder, installed, self.environ, nested=nested)
+
+    def _lane(self, name: str) -> Lane:
+        if name == "local":
+            return Local()
+        from evalkit.execute.lanes.choose import lane_of
+
+        return lane_of(name, self.environ)

@@ -28,12 +28,13 @@ from evalkit.execute.agents import Agent, Job
 from evalkit.execute.attempts import note_on, run_paid
 from evalkit.execute.finished import Finished, noted
 from evalkit.execute.folders import remove_tree
+from evalkit.execute.lanes import Room
 from evalkit.execute.layers import LIGHT, layered
 from evalkit.execute.off_limits import off_limits
 from evalkit.execute.outcome import AgentError, AgentRecord, Ending, Usage
 from evalkit.execute.overlay import lay_over
 from evalkit.execute.places import TREE_NAME
-from evalkit.execute.process import ProgramMissing, run
+from evalkit.execute.process import ProgramMissing
 from evalkit.execute.retry import Retries, RetryPolicy
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.session import Session
@@ -54,17 +55,17 @@ _SAID = 1_500
 """Characters of a failed command's output that an error shows."""
 
 
-def make_template(session: Session, setup: Setup, *, inputs: Inputs) -> str:
+def make_template(session: Session, setup: Setup, *, inputs: Inputs, lane: str = "local") -> str:
     """Scaffold once per profile. Returns the store's key. inputs: as the caller took them (`template_inputs`)."""
     key = digest(inputs)
     scaffold = setup.scaffold
     toolchains = setup.toolchains if scaffold.command else ()
-    with (session.desk("scaffold", toolchains) as (folder, env),
+    with (session.room("scaffold", toolchains, lane=lane if scaffold.command else "local", nested=True) as room,
           session.store.making("template", key, durable=False, inputs=inputs) as entry):
-        tree = folder / TREE_NAME
+        tree = room.tree
         if scaffold.command is not None:
-            _command(session, scaffold.command, {"workspace": str(tree)}, cwd=folder, env=env,
-                     log=folder / "scaffold.log", what="the scaffold command", origin=scaffold.origin)
+            _command(session, room, scaffold.command, {"workspace": str(room.seen(tree))}, cwd=tree.parent,
+                     log=room.scratch / "scaffold.log", what="the scaffold command", origin=scaffold.origin)
             if tree.is_symlink() or not tree.is_dir():
                 raise UserError(f"the scaffold command made no folder at {{workspace}} ({scaffold.origin})",
                                 hint="it must create the folder that {workspace} names")
@@ -73,7 +74,7 @@ def make_template(session: Session, setup: Setup, *, inputs: Inputs) -> str:
             if scaffold.folder is not None:
                 lay_over(session.root / scaffold.folder, tree)
         _keep_tree(session, setup, tree, entry, f"the scaffold at {scaffold.origin}")
-        _check_unchanged(inputs, template_inputs(setup, session.contents))
+        _check_unchanged(inputs, template_inputs(setup, session.contents, lane))
     return key
 
 
@@ -95,26 +96,27 @@ def _keep_tree(session: Session, setup: Setup, tree: Path, entry: Path, what: st
     write_record(entry / _MANIFEST, manifest, sync=False)  # the store sees to what must survive a loss of power
 
 
-def make_workspace(session: Session, setup: Setup, *, inputs: Inputs, skills_folder: str = SKILLS_FOLDER) -> str:
+def make_workspace(session: Session, setup: Setup, *, inputs: Inputs, skills_folder: str = SKILLS_FOLDER,
+                   lane: str = "local") -> str:
     """Clone the template, lay the starter over it and deliver the skills. Returns the store's key.
 
     inputs: as the caller took them (`workspace_inputs`). skills_folder: where in it skills are put.
     """
     key = digest(inputs)
     template = _opened(session, "template", inputs["template"])
-    if _is_put_together(session, setup, template, inputs, skills_folder):
+    if _is_put_together(session, setup, template, inputs, skills_folder, lane):
         return key
     toolchains = setup.toolchains if any(skill.command for skill in setup.skills) else ()
-    with (session.desk("workspace", toolchains) as (folder, env),
+    with (session.room("workspace", toolchains, lane=lane if toolchains else "local") as room,
           session.store.making("workspace", key, durable=False, inputs=inputs) as entry):
-        tree = folder / TREE_NAME
+        tree = room.tree
         unpack(template / TREE, tree)
         if setup.starter is not None:
             lay_over(session.root / setup.starter, tree)
         for skill in setup.skills:
-            _deliver(session, skill, tree / skills_folder / skill.name, folder, env)
+            _deliver(session, skill, tree / skills_folder / skill.name, room)
         _keep_tree(session, setup, tree, entry, "the workspace")
-        _check_unchanged(inputs, workspace_inputs(setup, session.contents, skills_folder))
+        _check_unchanged(inputs, workspace_inputs(setup, session.contents, skills_folder, lane))
     return key
 
 
@@ -127,7 +129,8 @@ def is_light(session: Session, setup: Setup, inputs: Inputs) -> bool:
         return False
 
 
-def _is_put_together(session: Session, setup: Setup, template: Path, inputs: Inputs, skills_folder: str) -> bool:
+def _is_put_together(session: Session, setup: Setup, template: Path, inputs: Inputs, skills_folder: str,
+                     lane: str) -> bool:
     """Make a workspace of a few files in memory. Returns False where it is none of that kind."""
     layers = [(setup.starter, "")] if setup.starter is not None else []
     for skill in setup.skills:
@@ -138,7 +141,7 @@ def _is_put_together(session: Session, setup: Setup, template: Path, inputs: Inp
     if made is None:
         return False
     archive, manifest = made
-    _check_unchanged(inputs, workspace_inputs(setup, session.contents, skills_folder))
+    _check_unchanged(inputs, workspace_inputs(setup, session.contents, skills_folder, lane))
     key = digest(inputs)
     session.store.put("workspace", key, {TREE: archive}, inputs=inputs)
     session.last_made = key, archive, manifest
@@ -153,13 +156,13 @@ def _opened(session: Session, kind: str, key: str) -> Path:
     return entry
 
 
-def _deliver(session: Session, skill: Skill, target: Path, folder: Path, env: Mapping[str, str]) -> None:
+def _deliver(session: Session, skill: Skill, target: Path, room: Room) -> None:
     if skill.folder is not None:
         lay_over(session.root / skill.folder, target)
         return
     assert skill.command is not None
-    printed = folder / f"skill-{skill.name}.md"
-    _command(session, skill.command, {"skill": skill.name}, cwd=folder, env=env, output=printed,
+    printed = room.scratch / f"skill-{skill.name}.md"
+    _command(session, room, skill.command, {"skill": skill.name}, cwd=room.beside, output=printed,
              log=printed.with_suffix(".log"), what=f"skill `{skill.name}`: its command", origin=skill.origin)
     text = printed.read_bytes()
     if not text.strip():
@@ -169,16 +172,16 @@ def _deliver(session: Session, skill: Skill, target: Path, folder: Path, env: Ma
     (target / "SKILL.md").write_bytes(text)
 
 
-def _command(session: Session, command: Command, values: Mapping[str, str], *, cwd: Path, env: Mapping[str, str],
-             log: Path, what: str, origin: str, output: Path | None = None) -> None:
+def _command(session: Session, room: Room, command: Command, values: Mapping[str, str], *, cwd: Path, log: Path,
+             what: str, origin: str, output: Path | None = None) -> None:
     """Run a set-up command of a case, all it says into `log`, or its standard output into `output`.
 
     Raises UserError, with the command's own words, where it fails.
     """
     argv = expand_all(command.words, values)
     try:
-        finished = run(argv, cwd=cwd, env=env, limit=command.limit, log=output or log,
-                       errors=log if output is not None else None, tick=session.tick)
+        finished = room.run(argv, cwd=cwd, limit=command.limit, log=output or log,
+                            errors=log if output is not None else None, tick=session.tick)
     except ProgramMissing as error:
         raise HarnessError(f"{what} cannot start: {error.message} ({origin})",
                            hint="does the suite's toolchain install that program?") from error
@@ -187,7 +190,9 @@ def _command(session: Session, command: Command, values: Mapping[str, str], *, c
         said = "".join(_end_of(path) for path in (output, log) if path is not None)
         raise UserError(f"{what} failed ({how}), declared at {origin}\n  $ {shlex.join(argv)}"
                         + "".join(f"\n  | {line}" for line in session.redactor.text(said).strip().splitlines()[-12:]),
-                        hint="correct the name or the command there")
+                        hint="correct the name or the command there"
+                             + ("; in the sandbox it has no network, and writes to {workspace} and HOME alone"
+                                if room.walls else ""))
 
 
 def _end_of(log: Path) -> str:
@@ -235,20 +240,22 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
     workspace = _opened(session, "workspace", inputs["workspace"])
     redactor = _redactor(session, case, workspace)
     toolchains = case.setup.toolchains if agent.traits.builds else ()
-    with (session.desk("agent", toolchains, keep=session.keep_workspaces) as (folder, env),
+    with (session.room("agent", toolchains, lane=trial.lane, keep=session.keep_workspaces) as room,
           noted(session.store.root, digest(inputs)) if paid else contextlib.nullcontext(),
           session.store.making("agent", digest(inputs), durable=paid, inputs=inputs) as entry):
-        tree = folder / TREE_NAME
+        folder, tree = room.scratch, room.tree
         own = session.installed((agent.toolchain,) if agent.toolchain else ())
         installed = session.installed(toolchains)
         if session.keep_workspaces:
             session.say(f"workspace kept: {tree}")
         unpack(workspace / TREE, tree)
-        prewarmed = _prewarm(session, case, tree, folder, env) if agent.traits.builds else 0.0
+        prewarmed = _prewarm(session, case, room) if agent.traits.builds else 0.0
+        for item in own:
+            room.show(item.folder)
         job = Job(
-            trial=trial, root=session.root, workspace=tree, home=folder / "home", env=env,
+            trial=trial, root=session.root, workspace=tree, home=room.home, env=room.env, room=room,
             transcript=entry / TRANSCRIPT,
-            off_limits=off_limits(session.root / session.cases, session.places.private),
+            off_limits=() if room.walls else off_limits(session.root / session.cases, session.places.private),
             toolchain=own[0] if own else None, readable=tuple(item.folder for item in installed),
             redactor=redactor, prices=session.prices, tick=session.tick,
             endpoint=session.models.example(trial.subject.model, agent.traits.protocol) if trial.dry else None,
@@ -360,12 +367,12 @@ def _listed(archive: Path) -> Manifest:
     return listed(archive)
 
 
-def _prewarm(session: Session, case: Case, tree: Path, folder: Path, env: Mapping[str, str]) -> float:
+def _prewarm(session: Session, case: Case, room: Room) -> float:
     """Run the case's prewarm commands in the workspace. A failing one is a broken set-up, not the agent's fault."""
     began = time.monotonic()
     for command in case.setup.prewarm:
         session.say(f"prewarm: {' '.join(command.words)}")
-        _command(session, command, {}, cwd=tree, env=env, log=folder / "prewarm.log", what="the prewarm",
+        _command(session, room, command, {}, cwd=room.tree, log=room.scratch / "prewarm.log", what="the prewarm",
                  origin=case.origin)
     return time.monotonic() - began
 

@@ -31,7 +31,7 @@ from evalkit.execute.secrets import KEY_VARIABLES
 from evalkit.plan.keys import toolchain_inputs
 from evalkit.records import BadRecord, read_json, write_json
 
-__all__ = ["Installed", "command_environment", "find_installed", "install"]
+__all__ = ["Installed", "command_environment", "find_installed", "install", "toolchain_environment"]
 
 INSTALL_LIMIT = 1200
 """Seconds for one installer."""
@@ -49,6 +49,15 @@ class Installed:
     bins: tuple[Path, ...]
     env: tuple[tuple[str, str], ...]
     versions: dict[str, str]
+
+    @property
+    def python(self) -> tuple[Path, ...]:
+        """Where the Python is that its programs run on, if it has one: a virtual environment only links to it."""
+        program = self.folder / "python/bin/python"
+        if not program.exists():
+            return ()
+        prefix = program.resolve().parent.parent
+        return (prefix,) if next(prefix.glob("lib/python3*/os.py"), None) is not None else ()
 
 
 def _folder(cache: Path, toolchain: Toolchain) -> Path:
@@ -239,9 +248,15 @@ def command_environment(installed: tuple[Installed, ...], environ: Mapping[str, 
     """
     temporary = home / "tmp"
     temporary.mkdir(parents=True, exist_ok=True)
-    path = [str(folder) for toolchain in installed for folder in toolchain.bins]
+    return toolchain_environment(installed, environ.get("PATH", os.defpath), home, temporary)
+
+
+def toolchain_environment(installed: tuple[Installed, ...], path: str, home: Path, temporary: Path) -> dict[str, str]:
+    """The environment of commands. path: where programs are that no toolchain has. home, temporary: as they see them.
+    """
+    bins = [str(folder) for toolchain in installed for folder in toolchain.bins]
     env = {
-        "PATH": os.pathsep.join([*path, environ.get("PATH", os.defpath)]),
+        "PATH": os.pathsep.join([*bins, path]),
         "HOME": str(home),
         "TMPDIR": str(temporary),
         "LANG": "C.UTF-8",

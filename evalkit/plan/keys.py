@@ -79,17 +79,24 @@ def _toolchains(setup: Setup) -> Inputs:
     return {f"toolchain {toolchain.name}": digest(toolchain_inputs(toolchain)) for toolchain in setup.toolchains}
 
 
-def template_inputs(setup: Setup, contents: Contents) -> Inputs:
+def template_inputs(setup: Setup, contents: Contents, lane: str = "local") -> Inputs:
+    """Of a template. lane: where its command runs: what is only copied is the same everywhere."""
     scaffold = setup.scaffold
     if scaffold.folder is not None:
         return {"layout": LAYOUT, f"scaffold {scaffold.folder}": contents(scaffold.folder)}
     return {"layout": LAYOUT, **_toolchains(setup), "scaffold command": digest(scaffold.command),
-            "caches": digest(setup.caches)}
+            "caches": digest(setup.caches), **_lane(lane)}
 
 
-def workspace_inputs(setup: Setup, contents: Contents, skills_folder: str = SKILLS_FOLDER) -> Inputs:
+def _lane(lane: str) -> Inputs:
+    """The lane as an input of what was once made in the local one alone."""
+    return {} if lane == "local" else {"lane": lane}
+
+
+def workspace_inputs(setup: Setup, contents: Contents, skills_folder: str = SKILLS_FOLDER,
+                     lane: str = "local") -> Inputs:
     """Of a workspace. skills_folder: where in it skills are put."""
-    inputs = {"layout": LAYOUT, "template": digest(template_inputs(setup, contents))}
+    inputs = {"layout": LAYOUT, "template": digest(template_inputs(setup, contents, lane))}
     if setup.starter is not None:
         inputs[f"starter {setup.starter}"] = contents(setup.starter)
     for skill in setup.skills:
@@ -97,7 +104,7 @@ def workspace_inputs(setup: Setup, contents: Contents, skills_folder: str = SKIL
             inputs[f"skill {skill.name}"] = contents(skill.folder)
         else:
             inputs[f"skill {skill.name}"] = digest(skill.command)
-            inputs |= _toolchains(setup)
+            inputs |= _toolchains(setup) | _lane(lane)
     if setup.skills and skills_folder != SKILLS_FOLDER:
         inputs["skills folder"] = skills_folder
     return inputs
@@ -106,7 +113,7 @@ def workspace_inputs(setup: Setup, contents: Contents, skills_folder: str = SKIL
 def agent_inputs(trial: Trial, contents: Contents) -> Inputs:
     case, traits = trial.case, trial.traits
     inputs = {
-        "workspace": digest(workspace_inputs(case.setup, contents, traits.skills_folder)),
+        "workspace": digest(workspace_inputs(case.setup, contents, traits.skills_folder, trial.lane)),
         "agent": trial.subject.agent,
         "agent version": traits.version,
         "lane": trial.lane,
@@ -200,7 +207,7 @@ def grade_inputs(case: Case, check: Check, tree: Mapping[str, str], grader: str,
     inputs |= {"final tree": digest(dict(tree)), "lane": lane}
     inputs |= _toolchains(case.setup)
     if isinstance(spec, HiddenTestsSpec):
-        inputs[spec.path] = contents(spec.path)
+        inputs |= {path: contents(path) for path in (spec.path, *spec.more)}
     if isinstance(spec, StepsSpec):
         for step in spec.steps:
             if isinstance(step, Put):

@@ -9,6 +9,7 @@ from typing import Protocol
 from attrs import field, frozen
 
 from evalkit.analysis.model import Case, Toolchain
+from evalkit.execute.lanes import LocalRoom, Room
 from evalkit.execute.models.prices import Prices
 from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import Ending
@@ -24,7 +25,9 @@ class Job:
     """One agent run.
 
     workspace: the tree to work in. home: an empty HOME for this run alone. env: the environment of the case's commands
-    (toolchains, no variable of the person's). transcript: where the agent's own stream goes, cleaned of secrets.
+    (toolchains, no variable of the person's). room: where its program is started (`job.room.stream`), and what calls a
+    path by the name that it has there (`job.room.seen`): workspace and home are evalkit's own paths. transcript: where
+    the agent's own stream goes, cleaned of secrets.
     off_limits: folders of the harness that no agent may look into. toolchain: the agent's own program, installed.
     prices: what models cost, for an agent that must keep to a case's limit of cost. endpoint: where the agent's program
     asks its model, and with what: evalkit's own gateway and a token of this run alone. None: there is no gateway
@@ -46,6 +49,11 @@ class Job:
     tick: Callable[[float], None] = field(default=lambda _: None, repr=False)
     endpoint: Endpoint | None = field(default=None, repr=False)
     endpoints: tuple[Endpoint, ...] = field(default=(), repr=False)
+    room: Room = field(repr=False)
+
+    @room.default
+    def _in_the_open(self) -> Room:
+        return LocalRoom(self.workspace, self.home, self.home.parent, self.env)
 
 
 class Agent(Protocol):

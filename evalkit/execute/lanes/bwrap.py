@@ -1,0 +1,105 @@
+"""The command line of bubblewrap (bwrap(1)), and what of this machine is seen inside.
+
+Inside there are namespaces of its own (user, process ids, IPC, host name, network), no capabilities, no way to more of
+them, and no privilege to be had from a setuid program (bubblewrap mounts nosuid and sets no_new_privs). The root is
+read-only: this machine's /usr, the few files of /etc that programs cannot do without, toolchains at their real paths.
+What can be written is the workspace, the agent's home, /tmp and /dev/shm, which are in memory.
+
+What an image would be has its place: `root`, the folder of a root file system, instead of this machine's own.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from attrs import frozen
+
+from evalkit.execute.lanes.limits import Limits
+
+__all__ = ["HOME", "HOST_PATH", "INSTALL", "WORKSPACE", "Plan", "find_bwrap"]
+
+WORKSPACE, HOME = Path("/workspace"), Path("/home/agent")
+HOST_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
+"""Where programs of this machine are found inside."""
+INSTALL = "apt-get install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora)"
+_ID = "1000"
+_FROM_ETC = ("/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates", "/etc/pki/tls/certs",
+             "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime",
+             "/etc/fonts", "/etc/mime.types", "/etc/magic")
+"""What programs look up; not a line about a person or this machine."""
+_TOP = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+"""Links into /usr on most systems; folders on some."""
+ETC: Mapping[str, str] = {
+    "/etc/passwd": f"root:x:0:0:root:/root:/usr/sbin/nologin\nagent:x:{_ID}:{_ID}:agent:{HOME}:/bin/sh\n",
+    "/etc/group": f"root:x:0:\nagent:x:{_ID}:\n",
+    "/etc/hosts": "127.0.0.1 localhost sandbox\n",
+    "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+}
+"""Files that are written for the sandbox."""
+_SHARED_MEMORY = 256 * 1024 * 1024
+
+
+def find_bwrap(path: str | None = None) -> str | None:
+    """The program, on this PATH."""
+    return shutil.which("bwrap", path=path)
+
+
+@frozen
+class Plan:
+    """What a command is started with. binds: what can be written, from where and where it is inside. readable: what can
+    be read, at its own path. net: whether bubblewrap makes the network namespace: one without any way out. root: the
+    folder of another root file system than this machine's.
+    """
+
+    binds: tuple[tuple[Path, Path], ...]
+    readable: tuple[Path, ...]
+    env: Mapping[str, str]
+    cwd: Path
+    limits: Limits
+    net: bool = True
+    root: Path | None = None
+
+    def arguments(self, data: Mapping[str, int]) -> list[str]:
+        """bubblewrap's arguments, without the command. data: descriptors of the files of `ETC`, by their paths."""
+        words = ["--unshare-user", "--uid", _ID, "--gid", _ID, "--disable-userns", "--unshare-pid", "--unshare-ipc",
+                 "--unshare-uts", "--unshare-cgroup-try", *(["--unshare-net"] if self.net else []),
+                 "--hostname", "sandbox", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv"]
+        words += self._root()
+        for path, descriptor in data.items():
+            words += ["--ro-bind-data", str(descriptor), path]
+        shared = str(self.limits.shared)
+        words += ["--proc", "/proc", "--dev", "/dev", "--size", str(_SHARED_MEMORY), "--perms", "1777",
+                  "--tmpfs", "/dev/shm", "--size", shared, "--perms", "1777", "--tmpfs", "/tmp"]
+        for shown in _outermost(self.readable):
+            words += ["--ro-bind", str(shown), str(shown)]
+        for source, target in self.binds:
+            words += ["--bind", str(source), str(target)]
+        words += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(self.cwd)]
+        for name, value in self.env.items():
+            words += ["--setenv", name, value]
+        return words
+
+    def _root(self) -> list[str]:
+        if self.root is not None:
+            return ["--ro-bind", str(self.root), "/"]
+        words = ["--ro-bind", "/usr", "/usr"]
+        for name in _TOP:
+            here = Path("/", name)
+            if here.is_symlink():
+                words += ["--symlink", str(here.readlink()), f"/{name}"]
+            elif here.is_dir():
+                words += ["--ro-bind", f"/{name}", f"/{name}"]
+        for name in _FROM_ETC:
+            words += ["--ro-bind-try", name, name]
+        return words
+
+
+def _outermost(paths: Iterable[Path]) -> list[Path]:
+    """Without what is below another one of them, or in /usr, which is there anyway."""
+    found: list[Path] = []
+    for path in sorted(dict.fromkeys(paths)):
+        if not path.is_relative_to("/usr") and not any(path.is_relative_to(there) for there in found):
+            found.append(path)
+    return found

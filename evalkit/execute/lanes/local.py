@@ -1,0 +1,59 @@
+"""The lane `local`: plain processes. Commands run in folders of this machine, held by nothing but their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from attrs import field, frozen
+
+from evalkit.execute.lanes.base import Serve
+from evalkit.execute.places import TREE_NAME
+from evalkit.execute.process import Finished, run, stream
+from evalkit.execute.toolchain import Installed, command_environment
+
+__all__ = ["Local", "LocalRoom"]
+
+
+@frozen
+class LocalRoom:
+    tree: Path
+    home: Path
+    scratch: Path
+    env: dict[str, str] = field(factory=dict)
+    walls: bool = False
+
+    @property
+    def beside(self) -> Path:
+        return self.scratch
+
+    def seen(self, path: Path) -> Path:
+        return path
+
+    def show(self, path: Path) -> None:
+        pass  # all can be read
+
+    def run(self, argv: Sequence[str], *, limit: float, log: Path, cwd: Path | None = None,
+            env: Mapping[str, str] | None = None, errors: Path | None = None,
+            tick: Callable[[float], None] | None = None) -> Finished:
+        return run(argv, cwd=cwd or self.tree, env=self.env if env is None else env, limit=limit, log=log,
+                   errors=errors, tick=tick)
+
+    def stream(self, argv: Sequence[str], *, limit: float, text: str, on_line: Callable[[bytes], None],
+               on_error_line: Callable[[bytes], None], cwd: Path | None = None, env: Mapping[str, str] | None = None,
+               stop: Callable[[], str] = lambda: "", tick: Callable[[float], None] | None = None) -> Finished:
+        return stream(argv, cwd=cwd or self.tree, env=self.env if env is None else env, limit=limit, text=text,
+                      on_line=on_line, on_error_line=on_error_line, stop=stop, tick=tick)
+
+    def reach(self, url: str, serve: Serve) -> str:
+        return url
+
+
+@frozen
+class Local:
+    name: str = "local"
+
+    def room(self, folder: Path, installed: tuple[Installed, ...], environ: Mapping[str, str], *,
+             nested: bool = False) -> LocalRoom:
+        home = folder / "home"
+        return LocalRoom(folder / TREE_NAME, home, folder, command_environment(installed, environ, home))
