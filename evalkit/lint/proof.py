@@ -1,6 +1,7 @@
 """W008: a case without a reference answer, or without a wrong one.
 
-A case that looks at nothing but the commands that were called has neither: it is its own answer.
+A case that looks at nothing but the commands that were called, and the state that they leave, has neither: its calls
+are its answer.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from evalkit.lint.subject import Subject
 __all__ = ["CODE", "find"]
 
 CODE = "W008"
+_CALLED = {"calls", "state"}
 
 
 def find(subject: Subject) -> Iterator[Finding]:
     for view, case in subject.compiled():
-        if not case.judges and all(check.kind == "calls" for check in case.checks):
+        kinds = {check.kind for check in case.checks}
+        if not case.judges and "calls" in kinds and kinds <= _CALLED:
             continue
         missing = [(said, statement) for there, said, statement in (
             (case.solution, "a right answer passes", '`solution "FOLDER"`'),

@@ -197,4 +197,13 @@ warning[W008]: nothing proves that a right answer passes and that a wrong one fa
     assert ["cases/s/it/it.eval:1:6: W008: nothing proves that a wrong one fails in case `it`"] == places(tmp_path)
 
 
+def test_calls_are_their_own_answer(tmp_path: Path) -> None:
+    """With the state that they leave, too; a state alone tells nothing of how it comes about."""
+    state = 'check state findings has 1 as filed'
+    for checks, found in ((f"expect file; {state}", 0), ("expect file", 0), (state, 1),
+                          (f'expect file; {state}; check exists "state.json"', 1)):
+        write(tmp_path, {"it.eval": f'case filing "File it" {{ use agent tools; {checks} }}\n'})
+        assert found == sum("case `filing`" in place and "W008" in place for place in places(tmp_path)), checks
+
+
 # ---- all of them ----
