@@ -1,7 +1,7 @@
 """E081 to E084: `expect` and `never` against the registry of the application's commands.
 
 E084: the registry cannot be loaded. E081: it has no such command. E082: an argument that its schema does not have, or a
-test of one that no value passes. E083: a tier that the schemas of a case's commands contradict.
+test of one that no value passes. E083: a tier that the commands of a case contradict.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import Any
 from evalkit.analysis import model as m
 from evalkit.analysis.calls import expected_calls
 from evalkit.diagnostics import Diagnostic, Span, did_you_mean
+from evalkit.lint.arguments import amiss, call_amiss, is_known, never_met
 from evalkit.lint.finding import Finding
 from evalkit.lint.registry import Loading, Registry
-from evalkit.lint.schema import allows, follow, hint, is_flat, problem
+from evalkit.lint.schema import follow, hint, is_flat
 from evalkit.lint.subject import CaseView, Subject
 from evalkit.lint.walk import walk
 from evalkit.syntax import nodes as n
@@ -25,87 +26,84 @@ COMMAND, ARGUMENT, TIER, REGISTRY = "E081", "E082", "E083", "E084"
 
 
 def find(subject: Subject) -> Iterator[Finding]:
-    loaded: dict[tuple[str, str], Loading] = {}
+    loaded: dict[object, Loading] = {}
+    tiers: set[str] = set()
     for view, unit in subject.compiled():
-        name = unit.agent.registry
-        if name is None or not any(isinstance(check.spec, m.CallsSpec) for check in unit.checks):
+        if not unit.agent.has_commands or not any(isinstance(check.spec, m.CallsSpec) for check in unit.checks):
             continue
-        key = (name, unit.suite.folder)
+        key = (unit.agent.registry, unit.agent.registry_command, unit.agent.state, unit.suite.folder)
         if key not in loaded:
-            loaded[key] = subject.load(name, (subject.root / unit.suite.folder, subject.root))
+            loaded[key] = _load(subject, unit)
         loading = loaded[key]
         if loading.registry is None:
-            place = subject.node(unit.origins.get("agent.registry", ""), n.Registry)
-            yield Finding(Diagnostic(REGISTRY, f"registry `{name}` cannot be loaded: {loading.problem}",
-                                     place.name.span if place else view.node.name.span,
-                                     help="modules are looked for in the suite's folder, in the project's, and among "
-                                     "what is installed"),
-                          None if place else unit)
+            yield _not_loaded(subject, view, unit, loading)
             continue
         yield from _unit(subject, view, unit, loading.registry)
+        yield from _tiers(subject, unit, loading.registry, tiers)
+
+
+def _load(subject: Subject, unit: m.Case) -> Loading:
+    folders = (subject.root / unit.suite.folder, subject.root)
+    if unit.agent.registry_command is not None:
+        state = subject.root / unit.agent.state if unit.agent.state is not None else None
+        return subject.load_server(unit.agent.registry_command.words, state, folders)
+    return subject.load(unit.agent.registry or "", folders)
+
+
+def _not_loaded(subject: Subject, view: CaseView, unit: m.Case, loading: Loading) -> Finding:
+    if unit.agent.registry_command is not None:
+        server = subject.node(unit.origins.get("agent.registry_command", ""), n.RegistryMcp)
+        place, words = (server.command.span if server else None), unit.agent.registry_command.words
+        what = f"MCP server `{' '.join(words)}` cannot be asked"
+        told = "its command is run in the suite's folder"
+    else:
+        node = subject.node(unit.origins.get("agent.registry", ""), n.Registry)
+        place = node.name.span if node else None
+        what = f"registry `{unit.agent.registry}` cannot be loaded"
+        told = "modules are looked for in the suite's folder, in the project's, and among what is installed"
+    return Finding(Diagnostic(REGISTRY, f"{what}: {loading.problem}", place or view.node.name.span, help=told),
+                   None if place else unit)
 
 
 def _unit(subject: Subject, view: CaseView, unit: m.Case, registry: Registry) -> Iterator[Finding]:
-    calls = [call for check in unit.checks if isinstance(check.spec, m.CallsSpec)
-             for sequence in check.spec.sequences for call in expected_calls(sequence)]
-    nodes = [node for call in calls if (node := subject.node(call.origin, n.Call)) is not None]
-    never = [call.name for node, _ in walk(view.node) if isinstance(node, n.Never) for call in node.calls]
-    for name in (*(node.name for node in nodes), *never):
+    specs = [check.spec for check in unit.checks if isinstance(check.spec, m.CallsSpec)]
+    expected = [call for spec in specs for sequence in spec.sequences for call in expected_calls(sequence)]
+    nodes = [node for call in expected if (node := subject.node(call.origin, n.Call)) is not None]
+    never = [call for node, _ in walk(view.node) if isinstance(node, n.Never) for call in node.calls]
+    for name in (*(node.name for node in nodes), *(node.name for node in never)):
         if name.value not in registry.commands:
             yield Finding(Diagnostic(COMMAND, f"the registry has no command `{name.value}`", name.span,
                                      help=did_you_mean(name.value, registry.commands)), unit)
-    for call, node in zip(calls, nodes, strict=True) if len(calls) == len(nodes) else ():
-        schema = registry.commands.get(call.name)
-        if schema is not None:
-            for test, argument in zip(call.arguments, node.arguments, strict=True):
-                yield from _argument(call.name, test, argument, schema, unit)
+    for call in (*expected, *(call for spec in specs for call in spec.never_calls)):
+        schema, node = registry.commands.get(call.name), subject.node(call.origin, n.Call)
+        if schema is not None and node is not None:
+            yield from _call(call, node, schema, unit)
     tier = next((tier for tier in unit.suite.tiers if tier.name == unit.tier), None)
-    if tier is not None and tier.requires is not None:
-        yield from _tier(view, unit, tier, nodes, never, registry)
+    if tier is not None:
+        yield from _tier(view, unit, tier, nodes, [node.name for node in never], registry)
 
 
 # ---- arguments ----
-def _argument(command: str, test: m.ArgumentTest, node: n.ArgumentNode, schema: Any, case: m.Case) -> Iterator[Finding]:
-    properties = follow(schema, schema).get("properties")
-    properties = properties if isinstance(properties, dict) else {}
-    if test.key not in properties:
-        if properties and not schema.get("additionalProperties"):
-            yield Finding(Diagnostic(ARGUMENT, f"command `{command}` has no argument `{test.key}`", node.key.span,
-                                     help=did_you_mean(test.key, properties)), case)
-        return
-    said = _refused(test, properties[test.key], schema)
-    if said:
-        yield Finding(Diagnostic(ARGUMENT, f"`{test.key}` of `{command}` {said}", _value(node)), case)
-
-
-def _refused(test: m.ArgumentTest, schema: Any, root: Any) -> str:
-    """Why no call that the schema allows passes a test; "" where one might."""
-    match test.test:
-        case "is" | "one of" | "==":
-            return next((said for value in test.values if (said := problem(value, schema, root))), "")
-        case "type":
-            fits = allows(schema, root, test.values[0])
-            return "" if fits else f"is never {'an' if test.values[0][0] in 'ao' else 'a'} {test.values[0]}"
-    if not allows(schema, root, "number"):
-        return "is never a number"
-    low, high = _bounds(follow(schema, root))
-    at_least, at_most = (test.values if test.test == "in" else
-                         (test.values[0], high) if ">" in test.test else (low, test.values[0]))
-    if at_least > high or (at_least == high and test.test == ">"):
-        return f"is at most {high:g}"
-    if at_most < low or (at_most == low and test.test == "<"):
-        return f"is at least {low:g}"
-    return ""
-
-
-def _bounds(schema: Any) -> tuple[float, float]:
-    found = []
-    for inclusive, exclusive, none, closest in (("minimum", "exclusiveMinimum", float("-inf"), max),
-                                                ("maximum", "exclusiveMaximum", float("inf"), min)):
-        given = [schema.get(inclusive), schema.get(exclusive)]
-        found.append(closest([none, *(bound for bound in given if isinstance(bound, int | float)
-                                      and not isinstance(bound, bool))]))
-    return found[0], found[1]
+def _call(call: m.Call, node: n.Call, schema: Any, unit: m.Case) -> Iterator[Finding]:
+    together: dict[str, list[m.ArgumentTest]] = {}
+    for test, argument in zip(call.arguments, node.arguments, strict=True):
+        if not is_known(test.key, schema):
+            known = follow(schema, schema)["properties"]
+            name = test.key.partition(".")[0]
+            yield Finding(Diagnostic(ARGUMENT, f"command `{call.name}` has no argument `{name}`", argument.key.span,
+                                     help=did_you_mean(name, known)), unit)
+            continue
+        said, told = amiss(test, schema)
+        if not said:
+            others = together.setdefault(test.key, [])
+            before = never_met(others)
+            others.append(test)
+            said = "" if before else never_met(others)
+        if said:
+            yield Finding(Diagnostic(ARGUMENT, f"`{test.key}` of `{call.name}` {said}", _value(argument), help=told),
+                          unit)
+    for message, told in call_amiss(call, schema):
+        yield Finding(Diagnostic(ARGUMENT, message, node.name.span, help=told), unit)
 
 
 def _value(node: n.ArgumentNode) -> Span:
@@ -136,3 +134,19 @@ def _tier(view: CaseView, unit: m.Case, tier: m.Tier, nodes: list[n.Call], never
                                  "case neither expects nor forbids one", place,
                                  help="the schema of such a command says so by annotations: destructiveHint"),
                       unit)
+    if tier.commands and nodes and not any(node.name.value in tier.commands for node in nodes):
+        yield Finding(Diagnostic(TIER, f"tier `{tier.name}` requires one of {', '.join(tier.commands)}: the case "
+                                 "expects none of them", place), unit)
+
+
+def _tiers(subject: Subject, unit: m.Case, registry: Registry, seen: set[str]) -> Iterator[Finding]:
+    """The commands that tiers name, each tier once."""
+    for tier in unit.suite.tiers:
+        node = subject.node(tier.origin, n.Tier)
+        if tier.origin in seen or node is None:
+            continue
+        seen.add(tier.origin)
+        for name in node.commands:
+            if name.value not in registry.commands:
+                yield Finding(Diagnostic(COMMAND, f"the registry has no command `{name.value}`", name.span,
+                                         help=did_you_mean(name.value, registry.commands)))

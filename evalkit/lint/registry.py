@@ -4,7 +4,8 @@ The object is a mapping of names to JSON Schemas of the arguments, or to tool de
 tool definitions with their names; or it has such a thing as its `commands`. A schema may say with `annotations`, as
 tools of MCP do, that its command only reads (`readOnlyHint`) or needs a confirmation (`destructiveHint`).
 
-A suite's code does not run in this process: a Python of its own imports it, with a time limit, and prints JSON.
+A suite's code does not run in this process: a Python of its own imports it, with a time limit, and prints JSON. So does
+one that asks an MCP server (`registry mcp "COMMAND"`) for its tools.
 """
 
 from __future__ import annotations
@@ -22,12 +23,16 @@ from typing import Any, Protocol, TypeAlias
 
 from attrs import frozen
 
+from evalkit.analysis.placeholders import expand_all
 from evalkit.lint.schema import of_command
 
-__all__ = ["FORMS", "Loader", "Loading", "Registry", "load_registry", "named_tools"]
+__all__ = ["FORMS", "STATE_TOOL", "Loader", "Loading", "Registry", "ServerLoader", "load_registry", "load_server",
+           "named_tools"]
 
 LIMIT = 20.0
 """Seconds."""
+STATE_TOOL = "evalkit_state"
+"""The tool by which an MCP server tells its state."""
 LARGEST = 20_000_000
 """Bytes of JSON that are read."""
 FORMS = "a registry maps names to JSON Schemas (`type`, `properties`, …) or to tool definitions that hold one as " \
@@ -61,6 +66,11 @@ class Loader(Protocol):
         """Load `package.module:name`; the folders are where modules are looked for first."""
 
 
+class ServerLoader(Protocol):
+    def __call__(self, words: tuple[str, ...], state: Path | None, folders: tuple[Path, ...]) -> Loading:
+        """Ask an MCP server for its tools. words: its command, with `{state}`; it runs in the first folder."""
+
+
 _SCRIPT = """\
 import importlib, json, sys
 from collections.abc import Mapping
@@ -86,30 +96,76 @@ out.flush()
 """
 
 
+_SERVER_SCRIPT = """\
+import json, sys
+words = sys.argv[1:]
+try:
+    import anyio, mcp
+    from mcp.client.stdio import stdio_client
+except ImportError:
+    print(json.dumps({"problem": "it needs the package `mcp`: pip install 'evalkit[mcp]'"}))
+    sys.exit()
+async def ask():
+    tools, cursor = [], None
+    server = mcp.StdioServerParameters(command=words[0], args=words[1:])
+    async with stdio_client(server) as streams, mcp.ClientSession(*streams) as session:
+        await session.initialize()
+        for _ in range(100):
+            params = mcp.types.PaginatedRequestParams(cursor=cursor) if cursor else None
+            page = await session.list_tools(params=params)
+            tools += [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools]
+            cursor = page.next_cursor
+            if not cursor:
+                break
+    return tools
+try:
+    result = {"commands": anyio.run(ask)}
+except BaseException as error:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    result = {"problem": (type(error).__name__ + ": " + str(error))[:300]}
+print(json.dumps(result))
+"""
+
+
 def load_registry(name: str, folders: tuple[Path, ...]) -> Loading:
     """Load a registry in a process of its own."""
+    return _told([sys.executable, "-c", _SCRIPT, name, *map(str, folders)], folders[-1], "importing it")
+
+
+def load_server(words: tuple[str, ...], state: Path | None, folders: tuple[Path, ...]) -> Loading:
+    """Ask an MCP server for its tools, in a process of its own. The tool that tells the state is no command."""
+    filled = expand_all(words, {"state": "" if state is None else str(state)})
+    loading = _told([sys.executable, "-c", _SERVER_SCRIPT, *filled], folders[0], "asking it")
+    if loading.registry is None:
+        return loading
+    commands = {name: schema for name, schema in loading.registry.commands.items() if name != STATE_TOOL}
+    return Loading(Loaded(commands))
+
+
+def _told(command: list[str], folder: Path, what: str) -> Loading:
+    """What a script prints, within the time limit."""
     with tempfile.TemporaryFile() as output:
-        command = [sys.executable, "-c", _SCRIPT, name, *map(str, folders)]
-        process = subprocess.Popen(command, cwd=folders[-1], stdin=subprocess.DEVNULL, stdout=output,
+        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output,
                                    stderr=subprocess.DEVNULL, start_new_session=True)
         try:
             process.wait(LIMIT)
         except subprocess.TimeoutExpired:
-            return Loading(None, f"importing it took longer than {LIMIT:g} s")
+            return Loading(None, f"{what} took longer than {LIMIT:g} s")
         finally:
             with contextlib.suppress(OSError):  # what it started ends with it
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         output.seek(0)
-        return _read(output.read(LARGEST), process.returncode)
+        return _read(output.read(LARGEST), process.returncode, what)
 
 
-def _read(data: bytes, status: int) -> Loading:
+def _read(data: bytes, status: int, what: str) -> Loading:
     try:
         found = json.loads(data)
         problem = found.get("problem")
     except (ValueError, RecursionError, AttributeError):
-        return Loading(None, f"importing it ended with status {status}")
+        return Loading(None, f"{what} ended with status {status}")
     return Loading(None, " ".join(str(problem).split())) if problem else _understood(found.get("commands"))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from operator import ge, gt, le, lt
 from typing import Any, TypeAlias
 
-__all__ = ["allows", "follow", "hint", "is_flat", "of_command", "problem", "types_of"]
+__all__ = ["allows", "follow", "hint", "is_flat", "is_open", "of_command", "problem", "types_of"]
 
 Schema: TypeAlias = Mapping[str, Any]
 DEEPEST = 20
@@ -156,6 +156,11 @@ def hint(schema: Schema, name: str) -> bool:
     """Whether a command's schema says something of it by its annotations (`readOnlyHint`, `destructiveHint`)."""
     annotations = schema.get("annotations")
     return isinstance(annotations, Mapping) and annotations.get(name) is True
+
+
+def is_open(schema: Schema) -> bool:
+    """Whether an object may have other keys than it names, by its own word."""
+    return bool(schema.get("additionalProperties"))
 
 
 def is_flat(schema: Schema) -> bool:

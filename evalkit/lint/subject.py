@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from attrs import frozen
 
 from evalkit.analysis import model as m
-from evalkit.lint.registry import Loader, load_registry
+from evalkit.lint.registry import Loader, ServerLoader, load_registry, load_server
 from evalkit.lint.walk import walk
 from evalkit.syntax import nodes as n
 
@@ -60,7 +60,7 @@ class Subject:
     """A project whose files all parse.
 
     units: of the cases, by their names; cases with errors are left out. whole: nothing is left out. broken: the files
-    of suites with errors of their own. load: reads registries of commands.
+    of suites with errors of their own. load, load_server: read registries of commands.
     """
 
     root: Path
@@ -69,6 +69,7 @@ class Subject:
     whole: bool = True
     broken: frozenset[Path] = frozenset()
     load: Loader = load_registry
+    load_server: ServerLoader = load_server
 
     def compiled(self) -> Iterator[tuple[CaseView, m.Case]]:
         """The units of the cases without errors."""
@@ -105,7 +106,7 @@ class Subject:
         found: dict[str, Any] = {}
         for _, file in self.files:
             for node, _ in walk(file):
-                if isinstance(node, n.Check | n.Judge | n.Call | n.Registry):
+                if isinstance(node, n.Check | n.Judge | n.Call | n.Registry | n.RegistryMcp | n.Tier):
                     found[str(node.span)] = node
                 elif isinstance(node, n.Skills):
                     found |= {str(name.span): name for name in node.names}

@@ -22,10 +22,10 @@ from evalkit.execute.commands.layer import CommandLayer, Outcome
 from evalkit.execute.commands.python import START_LIMIT, built_system, last_words
 from evalkit.execute.models.chat import Tool
 from evalkit.execute.process import check_going_on, tended
+from evalkit.lint.registry import STATE_TOOL
 
-__all__ = ["STATE_TOOL", "open_mcp"]
+__all__ = ["open_mcp"]
 
-STATE_TOOL = "evalkit_state"
 _PAGES = 100
 """Pages of tools that are asked for."""
 T = TypeVar("T")

@@ -23,7 +23,10 @@ COMMANDS: dict[str, Any] = {
     "free": {"properties": {"a": {}}, "additionalProperties": True},
     "any": {},
     "query": {"properties": {"text": {"type": "string"}}, "annotations": {"readOnlyHint": True}},
-    "publish": {"properties": {}, "annotations": {"destructiveHint": True}},
+    "publish": {"properties": {"confirm": {"type": "string"}}, "annotations": {"destructiveHint": True}},
+    "add": {"properties": {"kind": {"type": "string"}, "at": {"type": "object", "properties": {
+        "x": {"type": "number", "maximum": 5}, "list": {"type": "array", "items": {"type": "number"}}}}},
+            "required": ["kind"]},
 }
 SUITE = """\
 suite viewer {
@@ -31,6 +34,7 @@ suite viewer {
   tier flat requires schema flat
   tier guarded requires confirmation
   tier read requires read
+  tier spatial requires one of setSection, add
 }
 """
 
@@ -109,6 +113,20 @@ error[E082]: `mode` of `setColorMode` must be one of "elevation", "intensity"
     ("setColorMode(mode > 3)", "is never a number"), ("setColorMode(mode array)", "is never an array"),
     ("setColorMode(mode string)", ""), ('setSection(box: [1, "2"])', "has an item that must be a number"),
     ("setSection(box: [1, 2])", ""), ("free(b: 1)", ""), ("free(a: [1])", ""), ("any(x: 1)", ""),
+    ("setPointSize(px approx 2 within 0.5)", ""), ("setPointSize(px approx 30 within 5)", "is at most 20"),
+    ("setPointSize(px approx [1] within 1)", "is never a list"), ("setColorMode(mode ~ /^elev/)", ""),
+    ("setColorMode(mode ~ /^height/)", "is one of elevation, intensity, which the regex does not match"),
+    ('setColorMode(mode ~ /e/ like "e")', 'must be one of "elevation", "intensity"'),
+    ("setPointSize(px ~ /1/)", "is never a text"), ("setSection(box includes 1)", ""),
+    ('setSection(box includes "x")', "has items, and each must be a number"),
+    ("query(text includes 1)", "is a text, and includes texts alone"), ('query(text includes "a", "b")', ""),
+    ("setPointSize(px includes 1)", "is neither a list nor a text"),
+    ("setSection(box approx [1, 2] within 1)", ""), ("setSection(box approx 1 within 1)", "is never a number"),
+    ("setPointSize(px any)", ""), ("setPointSize(px absent)", ""),
+    ("add(kind absent)", "is required: no call lacks it"),
+    ("add(at.x > 1)", ""), ("add(at.x: 7)", "must be at most 5"), ("add(at.list.0: 1)", ""),
+    ('add(at.list.0: "x")', "must be a number"), ("add(at.z any)", "is not in `at`"),
+    ("add(kind.x any)", "leads into `kind`, which is neither a list nor an object"), ("add(at.x absent)", ""),
 ])
 def test_tests_of_arguments(call: str, said: str, tmp_path: Path) -> None:
     """A test that no value passes which the schema takes is an error."""
@@ -135,8 +153,46 @@ note: the case is of this tier
     assert ["error[E083]: tier `guarded` requires a command that needs a confirmation: the case neither expects nor "
             "forbids one"] == messages(findings(tmp_path, "expect query", tier="guarded"))
     for tier, statement in (("flat", "expect query"), ("read", "expect query"), ("guarded", "expect publish"),
-                            ("guarded", "expect query\nnever publish")):
+                            ("guarded", "expect query\nnever publish"), ("guarded", "never publish(confirm any)"),
+                            ("spatial", "expect either { query then add } or { setSection }")):
         assert "" == findings(tmp_path, statement, tier=tier)
+
+
+def test_a_tier_that_names_its_commands(tmp_path: Path) -> None:
+    """Of which a case expects one; and the registry has them."""
+    assert ["error[E083]: tier `spatial` requires one of setSection, add: the case expects none of them"] == messages(
+        findings(tmp_path / "a", "expect query\nnever add", tier="spatial"))
+    commands = {name: schema for name, schema in COMMANDS.items() if name != "add"}
+    assert """\
+error[E081]: the registry has no command `add`
+ --> cases/v/suite.eval:6:44
+  |
+6 |   tier spatial requires one of setSection, add
+  |                                            ^^^
+  = known here: `any`, `free`, `publish`, `query`, `setColorMode`, `setPointSize`, `setSection`""" == findings(
+        tmp_path / "b", "expect query", loading=Loading(Loaded(commands)))
+
+
+@pytest.mark.parametrize(("call", "said"), [
+    ("add(at.x any) exact", "`exact` lists no `kind`, which command `add` requires"), ("add(kind any) exact", ""),
+    ("query confirmed", "command `query` asks for no confirmation: it has no argument `confirm`"),
+    ("publish confirmed", ""), ("free confirmed", ""),
+    ("setPointSize(px > 5, px < 3)", "`px` of `setPointSize` is no number that passes all its tests"),
+    ("setPointSize(px > 5, px <= 5)", "`px` of `setPointSize` is no number that passes all its tests"),
+    ("setPointSize(px >= 5, px in 1..5)", ""),
+    ("setPointSize(px one of 2, 3, px > 3)", "`px` of `setPointSize` has no value that passes all its tests"),
+    ("setPointSize(px one of 2, 3, px > 2)", ""),
+])
+def test_a_call_as_a_whole(call: str, said: str, tmp_path: Path) -> None:
+    """What no single test tells."""
+    assert ([f"error[E082]: {said}"] if said else []) == messages(findings(tmp_path, f"expect {call}"))
+
+
+def test_all_places_of_calls(tmp_path: Path) -> None:
+    """In branches, in any order and behind `never` arguments are looked at, too."""
+    found = findings(tmp_path, "expect either { query(x: 1) } or { in any order { query(y: 1); any } }",
+                     "never query(z: 1)")
+    assert [f"error[E082]: command `query` has no argument `{name}`" for name in "xyz"] == messages(found)
 
 
 def test_a_registry_that_cannot_be_loaded(tmp_path: Path) -> None:
@@ -229,8 +285,8 @@ def test_a_tool_definition_is_held_against_the_calls(tmp_path: Path) -> None:
     loading = load(tmp_path, f'registry = {{"setMode": {{"description": "d", "parameters": {MODE}, '
                              '"annotations": {"readOnlyHint": True}}}')
 
-    assert ["error[E082]: command `setMode` has no argument `x`"] == messages(
-        findings(tmp_path, "expect setMode(x: 1)", tier="read", loading=loading))
+    assert "error[E082]: command `setMode` has no argument `x`" == messages(
+        findings(tmp_path, "expect setMode(x: 1)", tier="read", loading=loading))[0]
 
 
 def test_a_registry_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
