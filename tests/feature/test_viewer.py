@@ -7,8 +7,12 @@ gateway, the agent `tools`, the real commands, and the graders.
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import pytest
 from viewer import tool_definitions
@@ -82,6 +86,47 @@ def test_what_is_expected_exists(name: str) -> None:
     assert {"deterministic": not named & hints["destructiveHint"], "read": named <= hints["readOnlyHint"],
             "spatial": bool(named & SPATIAL), "guarded": bool((named | forbidden) & hints["destructiveHint"]),
             }[CASES[name].tier or ""]
+
+
+FAULTS = [  # the case's tier and what it says; where the fault is, and its code
+    ("deterministic", 'expect setColourMode(mode: "rgb")', "setColourMode", "E081"),
+    ("deterministic", 'expect zoom(factor > 1); never deleteAll', "deleteAll", "E081"),
+    ("deterministic", 'expect either { fitAll } or { fitSome }', "fitSome", "E081"),
+    ("deterministic", 'expect setColorMode(mode: "height")', "mode", "E082"),
+    ("deterministic", 'expect setColorMode(colour: "rgb")', "colour", "E082"),
+    ("deterministic", "expect setColorMode(mode: 1)", "mode", "E082"),
+    ("deterministic", 'expect setPointSize(px: "4")', "px", "E082"),
+    ("deterministic", "expect setPointSize(px > 20)", "px", "E082"),
+    ("deterministic", "expect setPointSize(px in 21..30)", "px", "E082"),
+    ("deterministic", "expect setPointSize(px string)", "px", "E082"),
+    ("deterministic", "expect setGrid(visible: 1)", "visible", "E082"),
+    ("deterministic", 'expect setLayerVisible(layer one of "mesh", "roof")', "layer", "E082"),
+    ("deterministic", "expect setLayerOpacity(opacity: 50)", "opacity", "E082"),
+    ("deterministic", "expect measureDistance(from any)", "measureDistance", "E083"),
+    ("read", "expect fitAll", "fitAll", "E083"),
+    ("read", "expect either { getState } or { clearSelection }", "clearSelection", "E083"),
+    ("spatial", "expect fitAll", "spatial", "E083"),
+    ("guarded", 'expect createFinding(kind: "crack")', "guarded", "E083"),
+    ("spatial", "expect measureDistance(from: [1, 2])", "from", "E082"),
+    ("spatial", "expect measureDistance(to approx 4 within 1)", "to ", "E082"),
+    ("guarded", 'expect publishFinding(id: 2) confirmed', "id", "E082"),
+]
+
+
+def test_planted_faults_are_found_where_they_are(tmp_path: Path) -> None:
+    project = viewer_project(tmp_path)
+    lines = [f'case fault-{number} {tier} "Fault {number}" {{ {says} }}' for number, (tier, says, *_) in
+             enumerate(FAULTS, 1)]
+    project.write("cases/viewer/faults.eval", "\n".join(lines) + "\n")
+    done = subprocess.run([sys.executable, "-m", "evalkit.cli", "check"], cwd=project.root, env=project.environ,
+                          capture_output=True, text=True, check=False, timeout=120)
+    found = re.findall(r"^error\[(E\d+)\].*\n *--> cases/viewer/faults\.eval:(\d+):(\d+)$", done.stdout + done.stderr,
+                       re.MULTILINE)
+    wanted = []
+    for number, (line, (tier, _, where, code)) in enumerate(zip(lines, FAULTS, strict=True), 1):
+        column = line.index(where, 0 if where == tier else line.index("{")) + 1
+        wanted.append((code, str(number), str(column)))
+    assert sorted(wanted) == sorted(found)
 
 
 def test_each_case_has_a_right_and_a_wrong_answer() -> None:
