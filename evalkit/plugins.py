@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["AGENTS", "SPOKEN_AGENTS", "Group", "Plugin", "distribution_files", "find_plugin", "load_plugin",
            "plugin_names"]
 
-AGENTS = ("claude", "api", "tools", "command", "oracle", "nop")
+AGENTS = ("claude", "api", "tools", "palette", "command", "oracle", "nop")
 """Agents of evalkit's own that a case may select."""
 SPOKEN_AGENTS = ("wrong:NAME", "replay:PATH", "command:LINE")
 """Agents of evalkit's own that only a command line selects."""

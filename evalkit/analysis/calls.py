@@ -53,7 +53,7 @@ def resolve_calls(scope: Scope, agent: str) -> m.Check | None:
     if not expects_calls(scope):
         return None
     first = first_call(scope)
-    if agent != "tools":
+    if agent not in ("tools", "palette"):
         scope.report("E036", f"agent `{agent}` calls no commands: `expect` and `never` are for agent `tools`", first,
                      help="leave `use agent` out, or say `use agent tools`")
     calls = _Calls(scope)

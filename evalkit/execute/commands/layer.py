@@ -36,6 +36,11 @@ class CommandLayer(Protocol):
         ...
 
     @property
+    def titles(self) -> Mapping[str, str]:
+        """What commands are called for people, of those that tell it."""
+        ...
+
+    @property
     def system(self) -> str:
         """The system prompt that the application has for a model."""
         ...

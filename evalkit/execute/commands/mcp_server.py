@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import orjson
+from attrs import frozen
 
 from evalkit.analysis.model import AgentConfig
 from evalkit.analysis.placeholders import expand_all
@@ -55,12 +56,12 @@ def open_mcp(agent: AgentConfig, state: Path | None, *, folders: tuple[Path, ...
             streams = stack.enter_context(portal.wrap_async_context_manager(stdio_client(server, errors)))
             session = stack.enter_context(portal.wrap_async_context_manager(mcp.ClientSession(*streams)))
             begun = portal.call(_within, session.initialize, START_LIMIT)
-            tools, reads, tells = portal.call(_within, lambda: _tools(session), START_LIMIT)
+            listed = portal.call(_within, lambda: _tools(session), START_LIMIT)
         except Exception as error:  # its own errors, the system's, and groups of both
             check_going_on()
             raise UserError(f"MCP server `{argv[0]}` cannot be started: {_words(error)}",
                             hint=f"its command is run in the suite's folder; {last_words(log)}") from error
-        yield _Layer(portal.call, session, tools, reads, begun.instructions or "" if system is None else system, tells)
+        yield _Layer(portal.call, session, listed, begun.instructions or "" if system is None else system)
 
 
 @contextmanager
@@ -81,32 +82,44 @@ async def _within(ask: Callable[[], Awaitable[T]], limit: float) -> T:
         return await ask()
 
 
-async def _tools(session: Any) -> tuple[tuple[Tool, ...], frozenset[str], bool]:
-    """All tools of a server, page by page; which of them only read; and whether it tells its state."""
+@frozen
+class _Listed:
+    """What a server has: its tools, which of them only read, their titles, and whether it tells its state."""
+
+    tools: tuple[Tool, ...]
+    reads: frozenset[str]
+    titles: Mapping[str, str]
+    tells: bool
+
+
+async def _tools(session: Any) -> _Listed:
+    """All tools of a server, page by page."""
     from mcp.types import PaginatedRequestParams
 
-    found: list[Tool] = []
-    reads = set()
+    found: list[Any] = []
     cursor = None
     for _ in range(_PAGES):
         page = await session.list_tools(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
-        found += [Tool(tool.name, tool.description or "", tool.input_schema) for tool in page.tools]
-        reads |= {tool.name for tool in page.tools if tool.annotations is not None and tool.annotations.read_only_hint}
+        found += page.tools
         cursor = page.next_cursor
         if not cursor:
             break
-    shown = tuple(tool for tool in found if tool.name != STATE_TOOL)
-    return shown, frozenset(reads), len(shown) < len(found)
+    shown = [tool for tool in found if tool.name != STATE_TOOL]
+    notes = {tool.name: tool.annotations for tool in shown if tool.annotations is not None}
+    titles = {tool.name: tool.title or getattr(notes.get(tool.name), "title", None) for tool in shown}
+    return _Listed(tuple(Tool(tool.name, tool.description or "", tool.input_schema) for tool in shown),
+                   frozenset(name for name, note in notes.items() if note.read_only_hint),
+                   {name: title for name, title in titles.items() if title}, len(shown) < len(found))
 
 
 class _Layer:
-    def __init__(self, wait: Callable[..., Any], session: Any, tools: tuple[Tool, ...], reads: frozenset[str],
-                 system: str, tells: bool) -> None:
+    def __init__(self, wait: Callable[..., Any], session: Any, listed: _Listed, system: str) -> None:
         self._wait = wait
         self._session = session
-        self._tells = tells
-        self.tools = tools
-        self.reads = reads
+        self._tells = listed.tells
+        self.tools = listed.tools
+        self.reads = listed.reads
+        self.titles = listed.titles
         self.system = system
 
     def call(self, name: str, arguments: Mapping[str, Any], limit: float) -> Outcome:

@@ -36,7 +36,9 @@ def open_python(agent: AgentConfig, state: Path | None, *, folders: tuple[Path, 
     """Start the registry of an agent. Raises UserError where it cannot be started, or is none."""
     with _started(agent, state, folders=folders, env=env, home=home, registry=agent.registry) as (talk, told):
         tools, reads = _tools(agent.registry or "", told.get("commands"))
-        yield _Layer(talk, tools, reads, agent.system or told["system"] or "")
+        titles = {name: title for name, given in named_tools(told.get("commands")) or ()
+                  if name is not None and (title := _title(given))}
+        yield _Layer(talk, tools, reads, titles, agent.system or told["system"] or "")
 
 
 def built_system(agent: AgentConfig, state: Path | None, *, folders: tuple[Path, ...], env: Mapping[str, str],
@@ -67,10 +69,12 @@ def _started(agent: AgentConfig, state: Path | None, *, folders: tuple[Path, ...
 
 
 class _Layer:
-    def __init__(self, talk: Dialogue, tools: tuple[Tool, ...], reads: frozenset[str], system: str) -> None:
+    def __init__(self, talk: Dialogue, tools: tuple[Tool, ...], reads: frozenset[str], titles: Mapping[str, str],
+                 system: str) -> None:
         self._talk = talk
         self.tools = tools
         self.reads = reads
+        self.titles = titles
         self.system = system
 
     def call(self, name: str, arguments: Mapping[str, Any], limit: float) -> Outcome:
@@ -121,6 +125,15 @@ def _description(definition: Any) -> str:
     for holder in (definition, definition.get("function")) if isinstance(definition, dict) else ():
         if isinstance(holder, dict) and isinstance(holder.get("description"), str):
             return str(holder["description"])
+    return ""
+
+
+def _title(definition: Any) -> str:
+    """A definition's title, its own or that of its annotations."""
+    notes = definition.get("annotations") if isinstance(definition, dict) else None
+    for holder in (definition, notes):
+        if isinstance(holder, dict) and isinstance(holder.get("title"), str):
+            return str(holder["title"])
     return ""
 
 

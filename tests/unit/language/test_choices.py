@@ -53,7 +53,7 @@ def test_toml_values_are_read_as_they_are_meant(tmp_path: Path) -> None:
 
 GATEWAY = ("an address such as http://127.0.0.1:8080, the path of a script or a cassette (x.yaml), record:PATH or "
            "direct")
-AGENTS = "auto, claude, api, tools, command, oracle, nop, wrong:NAME, replay:PATH, command:LINE"
+AGENTS = "auto, claude, api, tools, palette, command, oracle, nop, wrong:NAME, replay:PATH, command:LINE"
 
 
 @pytest.mark.parametrize(("name", "value", "hint"), [
