@@ -24,6 +24,7 @@ __all__ = ["LANES", "MAX_VOTES", "MAX_WEIGHT", "About", "Checks"]
 
 LANES = ("local", "sandbox", "macos-local", "linux-sandbox")
 MAX_WEIGHT = 1000
+MAX_TESTS = 10_000
 MAX_VOTES = 25
 MAX_TEMPERATURE = 2
 LANGUAGES: dict[str, Literal["javascript", "typescript", "python"]] = {
@@ -119,9 +120,13 @@ class Checks:
                 return "grep", m.GrepSpec(values.globs(globs), expect, values.patterns(patterns)), ""
             case n.CheckExists(expect=wanted, globs=globs):
                 return wanted, m.ExistsSpec(values.globs(globs), wanted), ""
-            case n.CheckHiddenTests(path=path, command=text):
-                command = values.command(text, ("report", "workspace"), limit)
-                return "hidden-tests", m.HiddenTestsSpec(self._hidden(block, path), command), ""
+            case n.CheckHiddenTests(paths=paths, command=text, collects=collects):
+                command = values.command(text, ("report", "workspace", "tests"), limit)
+                if collects is not None:
+                    values.bounded(collects, 1, MAX_TESTS, "the number of tests")
+                first, *more = (self._hidden(block, path) for path in paths)
+                return "hidden-tests", m.HiddenTestsSpec(
+                    first, command, tuple(more), None if collects is None else int(collects.value)), ""
             case n.CheckSnapshot(expect=expect, patterns=patterns, one_line=one_line):
                 return "snapshot", m.SnapshotSpec(expect, values.patterns(patterns), one_line), ""
             case n.CheckPage(path=path):

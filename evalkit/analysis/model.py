@@ -199,12 +199,13 @@ class Setup:
 @by_value
 @frozen(eq=False, repr=False)
 class Wrong:
-    """An answer that must fail the named checks."""
+    """An answer that must fail the named checks. tests: of a check of hidden tests, those that fail, and no others."""
 
     name: str
     folder: str
     fails: tuple[str, ...]
     origin: str
+    tests: tuple[tuple[str, str], ...] = field(default=(), metadata=GROWN)
 
 
 @by_value

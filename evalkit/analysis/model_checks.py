@@ -92,13 +92,16 @@ class ExistsSpec:
 @by_value
 @frozen(eq=False, repr=False)
 class HiddenTestsSpec:
-    """Tests that are put into the copy when the agent is done. `path`: a file or folder of the project.
+    """Tests that the agent never saw. `path` and `more`: files or folders of the project, a later one over the earlier.
 
-    `command` has `{report}`, the file that it writes its results to, and `{workspace}`.
+    `command` has `{report}`, the file that it writes its results to, and `{workspace}`. Where it has `{tests}` too,
+    they are put into that folder, beside the copy; else into the copy. collects: how many tests must pass.
     """
 
     path: str
     command: Command
+    more: tuple[str, ...] = field(default=(), metadata=GROWN)
+    collects: int | None = field(default=None, metadata=GROWN)
     type: Literal["hidden-tests"] = "hidden-tests"
 
 
@@ -127,9 +130,10 @@ class SnapshotSpec:
 @by_value
 @frozen(eq=False, repr=False)
 class PageSpec:
-    """A page of the workspace that a browser loads without an uncaught error or a failed request."""
+    """A page of the workspace that a browser loads without an error, in so many seconds."""
 
     path: str
+    limit: int = field(default=20, metadata=GROWN)
     type: Literal["page"] = "page"
 
 

@@ -257,7 +257,8 @@ class _CaseResolver:
             fails = tuple(check.value for check in statement.fails if check.value in known)
             if fails:
                 scope.note(f"wrongs.{name.value}", statement.span)
-                wrongs.append(m.Wrong(name.value, folder, fails, str(statement.span)))
+                tests = tuple((check.value, test.value) for check, test in statement.tests if check.value in fails)
+                wrongs.append(m.Wrong(name.value, folder, fails, str(statement.span), tests))
         return tuple(wrongs)
 
     def _report_wrongs(self, units: list[m.Case]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from evalkit.analysis.model import Case
+from evalkit.analysis.model import Case, Wrong
 from evalkit.dag.engine import open_state, pools_of, run_tasks
 from evalkit.dag.lock import alone
 from evalkit.dag.plan import PROOF, Plan
@@ -87,6 +87,21 @@ def _wrong(case: Case, results: Mapping[str, TrialResult], statuses: Mapping[str
     for wrong in case.wrongs:
         missed = [name for name in wrong.fails if statuses.get(f"wrong:{wrong.name}", {}).get(name) == "pass"]
         found += [f"wrong answer `{wrong.name}` passes `{name}`, which must fail it" for name in missed]
+        found += _other_tests(wrong, results.get(f"wrong:{wrong.name}"))
+    return found
+
+
+def _other_tests(wrong: Wrong, result: TrialResult | None) -> list[str]:
+    """Where the hidden tests that a wrong answer fails are not those that it names."""
+    found = []
+    for check in result.checks if result is not None else ():
+        named = {test for name, test in wrong.tests if name == check.id}
+        failed = {test.name for test in check.verdict.tests if test.status == "failed"}
+        if named and check.verdict.status != "error":
+            found += [f"wrong answer `{wrong.name}` does not fail the test `{test}` of `{check.id}`"
+                      for test in sorted(named - failed)]
+            found += [f"wrong answer `{wrong.name}` fails the test `{test}` of `{check.id}` too"
+                      for test in sorted(failed - named)]
     return found
 
 

@@ -53,7 +53,7 @@ def _hidden(case: Case) -> Iterator[tuple[str, str]]:
     """What it is, and its path in the project."""
     for check in case.checks:
         if isinstance(check.spec, HiddenTestsSpec):
-            yield "hidden tests", check.spec.path
+            yield from (("hidden tests", path) for path in (check.spec.path, *check.spec.more))
         elif isinstance(check.spec, StepsSpec):
             yield from (("hidden tests", step.source) for step in check.spec.steps if isinstance(step, Put))
     if case.solution is not None:

@@ -90,8 +90,12 @@ class CheckInCopy:
         self.said.append(f"{len(names)} file{'' if len(names) == 1 else 's'} of {step.glob}")
         return None
 
-    def command(self, command: Command, values: dict[str, str], limit: float, *, wanted: int = 0) -> Verdict | None:
-        """Run a command; a verdict unless it ends with the wanted status."""
+    def command(self, command: Command, values: dict[str, str], limit: float, *, wanted: int = 0,
+                unavailable: int | None = None) -> Verdict | None:
+        """Run a command; a verdict unless it ends with the wanted status.
+
+        unavailable: the status by which it says that a program of the harness's own is missing, which is an error.
+        """
         tree = self.copy.tree
         argv = expand_all(command.words, {**values, "workspace": str(tree)})
         line = plain(shlex.join(expand_all(command.words, {**values, "workspace": "."})))
@@ -107,6 +111,9 @@ class CheckInCopy:
             return None
         if finished.ended_by.startswith("time"):
             how = f"was ended by its time limit of {command.limit} s" + (" for all files" if "file" in values else "")
+        if finished.exit_code == unavailable and not finished.ended_by:
+            return Verdict("error", f"`{line}` says that its runner is missing (status {unavailable})",
+                           excerpt(self.printed()) or "it printed nothing")
         elif finished.ended_by:
             how = f"was ended by its {finished.ended_by}"
         elif finished.exit_code < 0:

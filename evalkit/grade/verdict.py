@@ -12,7 +12,7 @@ from evalkit.execute.outcome import Usage
 from evalkit.execute.process import check_going_on
 from evalkit.grade.evidence import plain
 
-__all__ = ["Grade", "Judging", "Measure", "Status", "Verdict", "Vote", "could_not_tell"]
+__all__ = ["Grade", "HiddenTest", "Judging", "Measure", "Status", "Verdict", "Vote", "could_not_tell"]
 
 Status: TypeAlias = Literal["pass", "fail", "skipped", "error"]
 
@@ -58,12 +58,21 @@ class Measure:
 
 
 @frozen
+class HiddenTest:
+    """What one hidden test came to. message: of one that failed, its first lines."""
+
+    name: str
+    status: Literal["passed", "failed", "skipped"]
+    message: str = ""
+
+
+@frozen
 class Verdict:
     """skipped: not for this lane, or no key. error: the harness could not tell, so it is no fail of the agent's.
 
     summary: one line. evidence: what the summary rests on, the most telling lines first. score: a judge's, 0 to 10.
     Both texts may quote an agent's files and programs; they hold no control characters but line ends.
-    measures: numbers beside the status, of a score of code.
+    tests: of hidden tests, each by itself. measures: numbers beside the status, of a score of code.
     votes: what the score was made from. alpha: how far the votes agree (Krippendorff); None where that is not defined.
     """
 
@@ -75,6 +84,7 @@ class Verdict:
     votes: tuple[Vote, ...] = field(default=(), metadata=GROWN)
     alpha: float | None = field(default=None, metadata=GROWN)
     measures: tuple[Measure, ...] = field(default=(), metadata=GROWN)
+    tests: tuple[HiddenTest, ...] = field(default=(), metadata=GROWN)
 
 
 @frozen

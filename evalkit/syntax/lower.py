@@ -60,4 +60,13 @@ class Lower(LowerSetup, LowerChecks, LowerCalls):
         return n.Solution(self.strings(tree)[0], self.span(tree))
 
     def wrong(self, tree: Tree) -> n.Wrong:
-        return n.Wrong(self.strings(tree)[0], self.names(tree), self.span(tree))
+        path, *texts = self.tokens(tree, "STRING")
+        checks: list[n.Name] = []
+        tests: list[tuple[n.Name, n.Str]] = []
+        for part in tree.children[1:]:
+            if isinstance(part, Tree):
+                checks += self.names(part)
+                tests += [(checks[-1], text) for text in self.strings(part)]
+            elif part in texts:
+                tests.append((checks[-1], self.string(part)))
+        return n.Wrong(self.string(path), tuple(checks), self.span(tree), tuple(tests))

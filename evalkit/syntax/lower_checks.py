@@ -93,8 +93,9 @@ class LowerChecks(LowerValues):
         return n.CheckExists("absent", self.strings(tree), self.span(tree))
 
     def check_hidden_tests(self, tree: Tree) -> n.CheckHiddenTests:
-        path, command = self.strings(tree)
-        return n.CheckHiddenTests(path, command, self.span(tree))
+        *paths, command = self.strings(tree)
+        counts = [self.integers(part)[0] for part in self.parts(tree, "collects")]
+        return n.CheckHiddenTests(tuple(paths), command, last(counts), self.span(tree))
 
     def check_snapshot(self, tree: Tree) -> n.CheckSnapshot:
         found = self._expectation(self.trees(tree)[0])

@@ -372,9 +372,12 @@ class Solution:
 
 @node
 class Wrong:
+    """tests: of a check that runs hidden tests, by its name, the tests that fail."""
+
     path: Str
     fails: tuple[Name, ...]
     span: Span
+    tests: tuple[tuple[Name, Str], ...] = ()
 
 
 # ---- the levels, and a file ----

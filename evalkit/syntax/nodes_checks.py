@@ -97,8 +97,11 @@ class CheckExists:
 
 @node
 class CheckHiddenTests:
-    path: Str
+    """collects: how many tests the report must have, None where the case does not say."""
+
+    paths: tuple[Str, ...]
     command: Str
+    collects: Number | None
     span: Span
 
 

@@ -52,6 +52,41 @@ def test_a_case_that_is_not_sound(project: MiniProject, old: str, new: str, said
     assert "0 of 1 proven" in done.stdout
 
 
+HIDDEN = """case greeting {
+  use note
+  prompt \"\"\"
+    Do.
+    \"\"\"
+  check hidden-tests "hidden" run "sh hidden.sh {report}" as hidden
+  solution "solution"
+  wrong "wrong/rude" fails hidden WRONG
+}
+"""
+REPORTS = """grep -q hello greeting.txt && a=passed || a=failed
+test -f greeting.txt && b=passed || b=failed
+echo "{\\"testResults\\": [{\\"assertionResults\\": [{\\"fullName\\": \\"greets\\", \\"status\\": \\"$a\\"},
+  {\\"fullName\\": \\"is there\\", \\"status\\": \\"$b\\"}]}]}" > "$1"
+test $a$b = passedpassed
+"""
+
+
+@pytest.mark.parametrize(("named", "said"), [
+    ('"greets"', "greeting: proven"),
+    ('"is there"', "not so: wrong answer `rude` does not fail the test `is there` of `hidden`\n"
+                   "  not so: wrong answer `rude` fails the test `greets` of `hidden` too\n"),
+    ('"greets", "is there"', "not so: wrong answer `rude` does not fail the test `is there` of `hidden`\n"),
+])
+def test_a_wrong_answer_fails_the_tests_that_it_names(project: MiniProject, named: str, said: str) -> None:
+    """These, and no others."""
+    folder = "cases/mini/greeting"
+    project.write(f"{folder}/hidden/hidden.sh", REPORTS)
+    project.write(f"{folder}/solution/greeting.txt", "hello\n")
+    project.write(f"{folder}/wrong/rude/greeting.txt", "go away\n")
+    project.write(CASE, HIDDEN.replace("WRONG", named))
+    done = prove(project)
+    assert said in done.stdout, done.stdout + done.stderr
+
+
 def test_a_case_that_rejects_nothing(project: MiniProject) -> None:
     """Doing nothing must not pass."""
     project.write(CASE, 'case greeting {\n  use note\n  prompt """\n    Do.\n    """\n  check run "true" as fine\n}\n')

@@ -12,16 +12,17 @@ from evalkit.analysis.model import Command, ExistsSpec, HiddenTestsSpec, OutputT
 from evalkit.grade.exists import grade_exists
 from evalkit.grade.hidden_tests import grade_hidden_tests
 from evalkit.grade.run import grade_run
+from evalkit.grade.verdict import HiddenTest
 from tests.unit.grade.test_run import tree_of
 
 
-def graded(tmp_path: Path, script: str, *, answer: str = "42") -> Any:
+def graded(tmp_path: Path, script: str, *, answer: str = "42", collects: int | None = None) -> Any:
     """Hidden tests whose command is a Python script that has the report's path as its argument."""
     tree = tree_of(tmp_path, {"answer.txt": answer})
     hidden = tree.session.root / "hidden"
     hidden.mkdir()
     (hidden / "check_it.py").write_text(script)
-    spec = HiddenTestsSpec("hidden", Command(("python3", "check_it.py", "{report}"), 20))
+    spec = HiddenTestsSpec("hidden", Command(("python3", "check_it.py", "{report}"), 20), collects=collects)
     return grade_hidden_tests(spec, tree, ())
 
 
@@ -93,6 +94,47 @@ def test_the_agent_cannot_answer_for_the_hidden_tests(tmp_path: Path) -> None:
     for name in ("check_it.py", "link.py"):
         got = grade_hidden_tests(HiddenTestsSpec("hidden", Command(("python3", name), 20)), tree, ())
         assert got.summary.endswith("exited with 7")
+
+
+def test_tests_of_their_own_folder(tmp_path: Path) -> None:
+    """With `{tests}` they are beside the tree, a later one over the earlier, and the tree has nothing of them."""
+    tree = tree_of(tmp_path, {"answer.txt": "42", "shared.py": "raise SystemExit(0)"})
+    first, second = tree.session.root / "first", tree.session.root / "second"
+    for folder in (first, second):
+        folder.mkdir()
+    (first / "shared.py").write_text("import sys; HERE = sys.argv[1]; REPORT = sys.argv[2]\n")
+    (first / "check_it.py").write_text("raise SystemExit(9)\n")
+    (second / "check_it.py").write_text(
+        "import os; from shared import HERE, REPORT\n"
+        "assert sorted(os.listdir(HERE)) == ['answer.txt', 'shared.py'] and HERE == os.getcwd(), os.listdir(HERE)\n"
+        + jest(("a", "passed", "")).replace("sys.argv[1]", "REPORT"))
+    command = Command(("python3", "{tests}/check_it.py", "{workspace}", "{report}"), 20)
+    got = grade_hidden_tests(HiddenTestsSpec("first", command, ("second",), 1), tree, ())
+    assert ("pass", (HiddenTest("a", "passed"),)) == (got.status, got.tests), got
+
+
+@pytest.mark.parametrize(("collects", "status", "summary"), [
+    (2, "pass", "2 hidden tests passed"),
+    (3, "fail", "2 hidden tests passed, where 3 are to run"),
+])
+def test_a_run_that_was_cut_short(tmp_path: Path, collects: int, status: str, summary: str) -> None:
+    """Where fewer tests ran than there are, those that are missing were not passed."""
+    got = graded(tmp_path, jest(("a", "passed", ""), ("b", "passed", ""), ("c", "skipped", "")), collects=collects)
+    assert (status, summary) == (got.status, got.summary)
+
+
+def test_a_missing_runner_is_an_error(tmp_path: Path) -> None:
+    """Status 69 says so, whatever the report says: it is no fault of the agent's."""
+    got = graded(tmp_path, jest(("a", "failed", "no"), code=69))
+    assert ("error", True) == (got.status, got.summary.endswith("says that its runner is missing (status 69)"))
+
+
+def test_a_file_that_fails_beside_its_tests(tmp_path: Path) -> None:
+    """What went wrong before or after the tests of a file is told too."""
+    report = {"testResults": [{"name": "/x/a.test.ts", "status": "failed", "message": "no database",
+                               "assertionResults": [{"fullName": "a", "status": "pending"}]}]}
+    got = graded(tmp_path, f"import sys\nopen(sys.argv[1], 'w').write({json.dumps(report)!r})\nsys.exit(1)\n")
+    assert ("fail", "failed: a.test.ts\n  no database") == (got.status, got.evidence)
 
 
 def test_exists_and_absent(tmp_path: Path) -> None:

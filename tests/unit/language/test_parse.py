@@ -132,7 +132,10 @@ CASE_STATEMENTS: list[tuple[str, tuple[str, dict[str, Any]]]] = [
          "c", ("Regex", {"pattern": "d/e", "flags": "i"})]}), ids=["g"], lanes=["h", "i"], advisory=True, texts=["f"])),
     ('check exists "a", "b"', check(("CheckExists", {"expect": "exists", "globs": ["a", "b"]}))),
     ('check absent "a"', check(("CheckExists", {"expect": "absent", "globs": ["a"]}))),
-    ('check hidden-tests "a" run "b"', check(("CheckHiddenTests", {"path": "a", "command": "b"}))),
+    ('check hidden-tests "a" run "b"', check(
+        ("CheckHiddenTests", {"paths": ["a"], "command": "b", "collects": None}))),
+    ('check hidden-tests "a", "b" collects 3 run "c"', check(
+        ("CheckHiddenTests", {"paths": ["a", "b"], "command": "c", "collects": 3}))),
     ('check snapshot lacks "a"', check(("CheckSnapshot", {"expect": "lacks", "patterns": ["a"], "one_line": False}))),
     ('check snapshot has in one line "a", "b"', check(
         ("CheckSnapshot", {"expect": "has", "patterns": ["a", "b"], "one_line": True}))),
@@ -196,7 +199,9 @@ CASE_STATEMENTS: list[tuple[str, tuple[str, dict[str, Any]]]] = [
     ('track t { use none; expect a; solution "b" }', ("Track", {"name": "t", "body": [
         ("UseNone", {}), expect(call("a")), ("Solution", {"path": "b"})]})),
     ('solution "a"', ("Solution", {"path": "a"})),
-    ('wrong "a" fails b, c', ("Wrong", {"path": "a", "fails": ["b", "c"]})),
+    ('wrong "a" fails b, c', ("Wrong", {"path": "a", "fails": ["b", "c"], "tests": []})),
+    ('wrong "a" fails b "t", "u", c, d "v"', ("Wrong", {
+        "path": "a", "fails": ["b", "c", "d"], "tests": [["b", "t"], ["b", "u"], ["d", "v"]]})),
 ]
 
 SUITE_STATEMENTS: list[tuple[str, tuple[str, dict[str, Any]]]] = [
