@@ -128,6 +128,10 @@ class Invocation:
     def settle(self, names: Sequence[str], state: Any) -> None:
         """Find out which of these tasks `case:…` are settled: `rows` has them then. state: the state database."""
         choices = {name: value for name, value in self.choices._asdict().items() if name not in _HOW}
+        if self.choices.lane == "auto":
+            from evalkit.execute.lanes.bwrap import find_bwrap
+
+            choices["lane"] = f"auto, with {find_bwrap(self.environ.get('PATH'))}"
         self._settled = Settled(self.root, state, context_of(choices, self.environ, self.index.variables), self.started)
         report = f"report:{self.run}"
         found = self._settled.find({report: "", **{name: self._fingerprint(name) for name in names}})

@@ -27,7 +27,7 @@ from evalkit.execute.models.provider import keys_for, missing_key
 from evalkit.execute.places import Places
 from evalkit.execute.session import Session
 from evalkit.execute.stages import RETRIES
-from evalkit.plan.choices import Choices, models_of, project_table, read_choices
+from evalkit.plan.choices import DIRECT, Choices, models_of, project_table, read_choices
 from evalkit.plan.trials import Subject, Trial, has_answer
 from evalkit.report.update import report_changes, update_report
 
@@ -53,6 +53,16 @@ class Plan:
         if places.work.resolve().is_relative_to(root.resolve()):
             raise UserError(f"the work folder {places.work} is inside the project",
                             hint="agents work there, and would find the answers: EVALKIT_WORK=/some/other/folder")
+        self.lane = "local"
+        if self.choices.lane != "local":
+            from evalkit.execute.lanes.choose import chosen
+
+            self.lane, told = chosen(self.choices.lane, environ)
+            if told:
+                progress.say(told)
+        if self.lane == "sandbox" and self.choices.gateway == DIRECT:
+            raise UserError("the sandbox has no network but evalkit's own gateway: gateway=direct cannot be",
+                            hint="leave gateway=direct out, or say lane=local")
         budget = Budget(self.choices.budget, changed=lambda: progress.spent(budget.spent, budget.limit),
                         free=bool(self.asking.played))
         self.session = Session(places, environ, progress.say, progress.tick, budget=budget, prices=prices,
@@ -64,7 +74,7 @@ class Plan:
         self.judge = JudgeChoice(self._judge_models, self._judge_state, self.choices.judge == "on",
                                  self.endpoints.find, Semaphore(self.choices.agents), self.asking.given)
         samples = Samples(places.state, self.session.store, fresh=self.choices.fresh)
-        self.graph = Graph(self.session, self.agents, self.judge, samples,
+        self.graph = Graph(self.session, self.agents, self.judge, samples, lane=self.lane,
                            retries=evolve(RETRIES, retries=self.choices.retries))
 
     def close(self) -> list[str]:
@@ -161,7 +171,7 @@ class Plan:
                 subject = evolve(subject, played=self.asking.played)
             count = (self.choices.trials or unit.trials or 1) if traits.sampled and not self.choices.dry else 1
             given = (*self.agents.given(subject, unit), *played)
-            trials += [Trial(unit, subject, traits, number, self.run, dry=self.choices.dry, given=given)
+            trials += [Trial(unit, subject, traits, number, self.run, self.lane, dry=self.choices.dry, given=given)
                        for number in range(1, count + 1)]
             self.agents.check(trials[-1])
         return trials
@@ -252,5 +262,5 @@ class Plan:
     def _known_answers(self, unit: Case) -> list[Trial]:
         agents = [*(["oracle"] if has_answer(unit) else []), "nop", *(f"wrong:{wrong.name}" for wrong in unit.wrongs)]
         subjects = [Subject(agent) for agent in agents]
-        return [Trial(unit, subject, self.agents.of(subject).traits, 1, PROOF, given=self.agents.given(subject, unit))
-                for subject in subjects]
+        return [Trial(unit, subject, self.agents.of(subject).traits, 1, PROOF, self.lane,
+                      given=self.agents.given(subject, unit)) for subject in subjects]

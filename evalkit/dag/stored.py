@@ -159,11 +159,11 @@ class Trees:
         if kept is not None:
             entry, files = kept
             place = archive if archive.is_file() else entry / TREE
-            return Found(ArchivedTree(self.session, key, Manifest(files, (), 0), place), "store")
+            return Found(ArchivedTree(self.session, key, Manifest(files, (), 0), place, lane=trial.lane), "store")
         problem = ""
         if archive.is_file():
             try:
-                tree = ArchivedTree.of(self.session, key, archive)
+                tree = ArchivedTree.of(self.session, key, archive, lane=trial.lane)
                 changed = tree_digest is not None and digest(tree.manifest.files) != tree_digest
                 notes = ("its archive holds another tree than the one that was graded",) if changed else ()
                 return Found(tree, "archive", notes=notes)
@@ -176,7 +176,8 @@ class Trees:
         doubts = [f"{name} cannot be rebuilt: {why}" for name, why in rebuilt.uncertain.items()]
         doubts = [f"only what was written last can be rebuilt: {rebuilt.whole}", *doubts] if rebuilt.whole else doubts
         notes = (*([problem] if problem else ()), *doubts, *rebuilt.notes)
-        return Found(RebuiltTree(self.session, key, rebuilt.manifest, rebuilt), "transcript", rebuilt.ended, notes)
+        written = RebuiltTree(self.session, key, rebuilt.manifest, rebuilt, lane=trial.lane)
+        return Found(written, "transcript", rebuilt.ended, notes)
 
     def _kept(self, key: str, tree_digest: str) -> tuple[Path, dict[str, str]] | None:
         """The entry of a kept agent run, and its tree's digests, where that is the tree that was graded."""

@@ -84,7 +84,7 @@ class Graph:
 
     trials: by their units, with their tasks. families: of cases by name, all units, also those of other arms.
     tell_groups: whether a case's or a suite's status is that of its parts:
-    for listings, not for runs.
+    for listings, not for runs. lane: where trials run.
     """
 
     session: Session
@@ -93,6 +93,7 @@ class Graph:
     samples: Samples
     retries: RetryPolicy
     tell_groups: bool = False
+    lane: str = "local"
     families: dict[str, Sequence[Case]] = field(factory=dict)
     tasks: dict[str, Task] = field(factory=dict)
     trials: dict[str, list[TrialTasks]] = field(factory=dict)
@@ -259,13 +260,14 @@ class Graph:
         self._needed.setdefault(name, []).append(needed)
         if name in self.tasks:
             return name
-        now = cache(lambda: template_inputs(setup, contents))
+        now = cache(lambda: template_inputs(setup, contents, self.lane))
 
         def missing() -> bool:
             return any(asks() for asks in self._needed[name]) and not self.kept("template", digest(now()))
 
         def make() -> None:
-            self.make_once("template", digest(now()), missing, lambda: make_template(session, setup, inputs=now()))
+            self.make_once("template", digest(now()), missing,
+                           lambda: make_template(session, setup, inputs=now(), lane=self.lane))
 
         after = self.toolchains(setup) if setup.scaffold.command else []
         return self.add(name, make, now=now, lacks=lambda _: GONE if missing() else "", part_of="template", after=after,

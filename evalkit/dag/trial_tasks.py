@@ -75,7 +75,7 @@ class TrialTasks:
 
     @cached_property
     def workspace(self) -> Inputs:
-        return workspace_inputs(self.setup, self.contents, self.trial.traits.skills_folder)
+        return workspace_inputs(self.setup, self.contents, self.trial.traits.skills_folder, self.trial.lane)
 
     @cached_property
     def _record(self) -> AgentRecord:
@@ -87,7 +87,7 @@ class TrialTasks:
     @cached_property
     def _tree(self) -> FinalTree:
         record = self._record
-        return FinalTree(self.session, record.key, record.tree)
+        return FinalTree(self.session, record.key, record.tree, lane=self.trial.lane)
 
     @cached_property
     def _recording(self) -> Recording:
@@ -117,7 +117,8 @@ class TrialTasks:
         def make() -> None:
             graph.make_once("workspace", digest(self.workspace), missing,
                             lambda: make_workspace(self.session, self.setup, inputs=self.workspace,
-                                                   skills_folder=self.trial.traits.skills_folder), paid=not light())
+                                                   skills_folder=self.trial.traits.skills_folder,
+                                                   lane=self.trial.lane), paid=not light())
 
         after = [graph.template(self.case, self.contents, missing)]
         if any(skill.command for skill in self.setup.skills):
@@ -247,7 +248,8 @@ class TrialTasks:
             declared = digest(self.case.wrongs) if self.trial.subject.wrong else ""
             record = self._record
             inputs = {"agent run": record.key, "ending": digest(record.ending), "tree": record.tree_digest,
-                      "wrong answers": declared, **verdicts, **shown}
+                      "wrong answers": declared, **verdicts, **shown,
+                      **({} if self.case.tier is None else {"tier": self.case.tier})}
             if self._is_audited:
                 inputs |= self.graph.auditor.inputs(self.case, family, self.contents, self._recording)
             return inputs

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from attrs import evolve
 
+from evalkit.errors import HarnessError
 from evalkit.execute.agents import Agent, Job
 from evalkit.execute.budget import dollars
 from evalkit.execute.folders import remove_tree
@@ -55,12 +56,16 @@ def _run(session: Session, agent: Agent, job: Job) -> Ending:
     endpoints = models.endpoints(trial.subject.model, agent.traits.protocol)
     gateway = models.gateway() if endpoints else None
     if gateway is None:
+        if endpoints and job.room.walls:
+            raise HarnessError("the sandbox has no network but evalkit's own gateway", hint="leave gateway=direct out")
         ending = agent.run(job)
         return evolve(ending, notes=(*ending.notes, *models.notes)) if endpoints else ending
     with gateway.lease(trial.case.unit, endpoints, model=trial.subject.model or "", limits=trial.case.limits,
                        spent=lambda cost: session.budget.so_far(job, cost), say=session.say) as lease:
         given = tuple(lease.endpoint(endpoint) for endpoint in endpoints)
-        leased = evolve(job, endpoint=given[0], endpoints=given, redactor=job.redactor.also(TOKEN, lease.token))
+        inside = gateway.url, job.room.reach(gateway.url, gateway.serve)
+        leased = evolve(job, endpoint=given[0], endpoints=given, inside=inside,
+                        redactor=job.redactor.also(TOKEN, lease.token))
         try:
             ending = agent.run(leased)
         except AgentError as error:

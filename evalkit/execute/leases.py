@@ -7,6 +7,7 @@ program tells of them in its own words, or not at all.
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
@@ -83,7 +84,14 @@ class Lease(Protocol):
 
 
 class Gateway(Protocol):
-    """Through whom models are asked."""
+    """Through whom models are asked. url: where, on this machine."""
+
+    @property
+    def url(self) -> str: ...
+
+    def serve(self, listener: socket.socket) -> AbstractContextManager[object]:
+        """Serve on a listening socket of another network too, for the time of a `with`."""
+        ...
 
     def lease(self, label: str, endpoints: Sequence[Endpoint], *, model: str, only: bool = False,
               limits: Limits | None = None,

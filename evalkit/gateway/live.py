@@ -13,6 +13,7 @@ reply that passed it was paid for, and went through.
 from __future__ import annotations
 
 import secrets
+import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -117,6 +118,10 @@ class LiveGateway:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+    def serve(self, listener: socket.socket) -> Server:
+        """See `evalkit.execute.leases.Gateway`."""
+        return Server(self, listener=listener, on_error=self._server.on_error)
 
     # ---- leases ----
     @contextmanager

@@ -58,17 +58,20 @@ class Address:
 class Server:
     """Serves `app` between `start` and `stop`, which may each be called once; also as a context manager.
 
-    port: 0 takes a free one. socket_path: listen there instead; only this user can connect. on_error: told of each
+    port: 0 takes a free one. socket_path: listen there instead; only this user can connect. listener: a socket of the
+    caller's, bound to loopback of any network, that is served instead and closed in the end. on_error: told of each
     exception of the app's, on the thread that it happened on.
     """
 
-    def __init__(self, app: App, *, port: int = 0, socket_path: Path | None = None, limits: Limits = _LIMITS,
+    def __init__(self, app: App, *, port: int = 0, socket_path: Path | None = None,
+                 listener: socket.socket | None = None, limits: Limits = _LIMITS,
                  on_error: Callable[[BaseException], None] = lambda _: None) -> None:
         self.app, self.limits, self.on_error = app, limits, on_error
         self.closing = threading.Event()
         self._open: dict[threading.Thread, socket.socket] = {}
         self._open_lock = threading.Lock()
-        self._listener = _on_path(socket_path) if socket_path is not None else _on_port(port)
+        self._listener = listener or (_on_path(socket_path) if socket_path is not None else _on_port(port))
+        self._listener.setblocking(False)
         self._socket_path = socket_path
         self._wakes, self._waker = socket.socketpair()
         self._accepting = threading.Thread(target=self._accept, name="gateway", daemon=True)

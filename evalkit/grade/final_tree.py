@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from attrs import frozen
+from attrs import field, frozen
 
 from evalkit.analysis.globs import matching
 from evalkit.analysis.model import Toolchain
 from evalkit.errors import HarnessError
-from evalkit.execute.places import TREE_NAME
+from evalkit.execute.lanes import LocalRoom, Room
 from evalkit.execute.session import Session
 from evalkit.execute.stages import TREE
 from evalkit.execute.tree import Manifest, entries, read_files, unpack
@@ -29,13 +29,25 @@ class Copy:
     tree: Path
     scratch: Path
     env: dict[str, str]
+    room: Room = field(repr=False)
+
+    @room.default
+    def _in_the_open(self) -> Room:
+        return LocalRoom(self.tree, Path(self.env.get("HOME", self.scratch)), self.scratch, self.env)
+
+    def seen(self, path: Path) -> str:
+        """A path as commands see it."""
+        return str(self.room.seen(path))
 
 
 @frozen
 class FinalTree:
+    """lane: where the commands of checks run."""
+
     session: Session
     key: str
     manifest: Manifest
+    lane: str = field(default="local", kw_only=True)
 
     @property
     def archive(self) -> Path:
@@ -64,9 +76,14 @@ class FinalTree:
         return last[1]
 
     @contextmanager
-    def copy(self, toolchains: tuple[Toolchain, ...]) -> Iterator[Copy]:
-        """A copy with a home of its own. It carries no caches: at another path they would be false hits."""
-        with self.session.desk("grade", toolchains) as (folder, env):
-            tree = folder / TREE_NAME
-            unpack(self.archive, tree)
-            yield Copy(tree, folder, env)
+    def copy(self, toolchains: tuple[Toolchain, ...], *, lane: str = "local") -> Iterator[Copy]:
+        """A copy with a home of its own. In the local lane it carries no caches: at another path they would be false
+        hits.
+        """
+        with self.session.room("grade", toolchains, lane=lane) as room:
+            self.write(room.tree)
+            yield Copy(room.tree, room.scratch, room.env, room)
+
+    def write(self, folder: Path) -> None:
+        """Write the tree into a new folder. Raises HarnessError."""
+        unpack(self.archive, folder)

@@ -22,7 +22,7 @@ from evalkit.analysis.model import Append, Command, Each, OutputTest, Put, Run, 
 from evalkit.analysis.placeholders import expand_all
 from evalkit.errors import HarnessError
 from evalkit.execute.overlay import lay_over
-from evalkit.execute.process import ProgramMissing, run
+from evalkit.execute.process import ProgramMissing
 from evalkit.grade.evidence import excerpt, plain
 from evalkit.grade.final_tree import Copy, FinalTree
 from evalkit.grade.search import TOTAL_LIMIT, search
@@ -39,7 +39,7 @@ _OURS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMF
 
 def grade_run(spec: RunSpec, tree: FinalTree, toolchains: tuple[Toolchain, ...]) -> Verdict:
     """The command ends with its status within its limit, and what it prints has and lacks what the case says."""
-    with tree.copy(toolchains) as copy:
+    with tree.copy(toolchains, lane=tree.lane) as copy:
         check = CheckInCopy(tree, copy)
         verdict = check.command(spec.command, {}, spec.command.limit, wanted=spec.exit)
         if verdict is None:
@@ -49,7 +49,7 @@ def grade_run(spec: RunSpec, tree: FinalTree, toolchains: tuple[Toolchain, ...])
 
 def grade_steps(spec: StepsSpec, tree: FinalTree, toolchains: tuple[Toolchain, ...]) -> Verdict:
     """Every step succeeds, in order, in one copy; the first that does not is the verdict."""
-    with tree.copy(toolchains) as copy:
+    with tree.copy(toolchains, lane=tree.lane) as copy:
         check = CheckInCopy(tree, copy)
         for step in spec.steps:
             verdict = check.step(step)
@@ -97,23 +97,25 @@ class CheckInCopy:
         unavailable: the status by which it says that a program of the harness's own is missing, which is an error.
         """
         tree = self.copy.tree
-        argv = expand_all(command.words, {**values, "workspace": str(tree)})
+        argv = expand_all(command.words, {**values, "workspace": self.copy.seen(tree)})
         line = plain(shlex.join(expand_all(command.words, {**values, "workspace": "."})))
         self._log.unlink(missing_ok=True)
         try:
-            finished = run(argv, cwd=tree, env=self.copy.env, limit=limit, log=self._log, tick=self.tree.session.tick)
+            finished = self.copy.room.run(argv, limit=limit, log=self._log, tick=self.tree.session.tick)
         except ProgramMissing as error:
-            if _in_workspace(argv[0], tree):
+            if _in_workspace(argv[0], Path(self.copy.seen(tree))):
                 return Verdict("fail", f"`{line}` cannot start", plain(error.message))
             return Verdict("error", f"`{plain(argv[0])}` is not installed", plain(error.message))
-        if finished.exit_code == wanted and not finished.ended_by:
+        # Behind walls a status above 128 and a signal are told alike.
+        if finished.exit_code in ((wanted, 128 - wanted) if self.copy.room.walls and wanted > 128 else (wanted,)) \
+                and not finished.ended_by:
             self.said.append(f"`{line}` exited with {wanted}")
             return None
-        if finished.ended_by.startswith("time"):
-            how = f"was ended by its time limit of {command.limit} s" + (" for all files" if "file" in values else "")
         if finished.exit_code == unavailable and not finished.ended_by:
             return Verdict("error", f"`{line}` says that its runner is missing (status {unavailable})",
                            excerpt(self.printed()) or "it printed nothing")
+        if finished.ended_by.startswith("time"):
+            how = f"was ended by its time limit of {command.limit} s" + (" for all files" if "file" in values else "")
         elif finished.ended_by:
             how = f"was ended by its {finished.ended_by}"
         elif finished.exit_code < 0:
@@ -144,8 +146,8 @@ class CheckInCopy:
         """What the last command printed, without keys and without this machine's places, which say little at length."""
         session = self.tree.session
         text = session.redactor.text(_ends(self._log, _READ))
-        for place, said in ((self.copy.tree, "."), (self.copy.env["HOME"], "~"), (self.copy.scratch, "…"),
-                            (session.places.cache, "…")):
+        for place, said in ((self.copy.tree, "."), (self.copy.seen(self.copy.tree), "."), (self.copy.env["HOME"], "~"),
+                            (self.copy.scratch, "…"), (session.places.cache, "…")):
             text = text.replace(str(place), said)
         return text
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from attrs import field, frozen
 
-from evalkit.analysis.model import Toolchain
-from evalkit.execute.places import TREE_NAME
 from evalkit.execute.rebuilt import Rebuilt
 from evalkit.execute.session import Session
 from evalkit.execute.tree import Manifest, entries, entry_digest, read_files
-from evalkit.grade.final_tree import Copy, FinalTree
+from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.grep import LARGEST
 
 __all__ = ["ArchivedTree", "RebuiltTree"]
@@ -32,9 +28,9 @@ class ArchivedTree(FinalTree):
     _matched: dict[tuple[str, ...], list[str]] = field(factory=dict, init=False)
 
     @classmethod
-    def of(cls, session: Session, key: str, place: Path) -> ArchivedTree:
+    def of(cls, session: Session, key: str, place: Path, *, lane: str = "local") -> ArchivedTree:
         """The tree of an archive of which nothing is known: its digests are taken. Raises HarnessError."""
-        tree = cls(session, key, Manifest({}, (), 0), place)
+        tree = cls(session, key, Manifest({}, (), 0), place, lane=lane)
         room = _ROOM
         for name, kind, data in entries(place):
             tree.manifest.files[name] = entry_digest(kind, data)
@@ -76,9 +72,5 @@ class RebuiltTree(FinalTree):
         return {name: entry.data if len(entry.data) <= largest else None for name, entry in found
                 if entry.kind != b"link"}
 
-    @contextmanager
-    def copy(self, toolchains: tuple[Toolchain, ...]) -> Iterator[Copy]:
-        with self.session.desk("grade", toolchains) as (folder, env):
-            tree = folder / TREE_NAME
-            self.rebuilt.write(tree)
-            yield Copy(tree, folder, env)
+    def write(self, folder: Path) -> None:
+        self.rebuilt.write(folder)

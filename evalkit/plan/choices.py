@@ -145,6 +145,7 @@ class Choices(NamedTuple):
     track: str | None = None
     arm: str | None = None
     run: str = "latest"
+    lane: str = "local"
     dry: bool = False
     skip_permissions: bool = False
     keep_workspaces: bool = False
@@ -184,6 +185,8 @@ _TOLD: dict[str, tuple[Callable[[str], object], str]] = {
     "track": (_word, "one track of the cases that have it (default: all tracks)"),
     "arm": (_word, "an arm of the suites, or `all` (default: each suite's first)"),
     "run": (_label, "the label under which results are kept; a new one asks for new samples"),
+    "lane": (_one_of("local", "sandbox", "auto"), "where trials run and are graded: local, plain processes; sandbox, "
+        "behind the walls of bubblewrap; auto: the sandbox, where it works"),
     "dry": (_flag, "1: everything but the model call; shows the agent's command line"),
     "skip_permissions": (_flag, "1: the agent never asks before it does something, as with `permissions skip`; what is "
         "denied stays denied"),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from evalkit.analysis.model import Case, Toolchain
 from evalkit.execute.lanes import LocalRoom, Room
@@ -32,7 +32,8 @@ class Job:
     prices: what models cost, for an agent that must keep to a case's limit of cost. endpoint: where the agent's program
     asks its model, and with what: evalkit's own gateway and a token of this run alone. None: there is no gateway
     between (gateway=direct), the agent's own endpoint holds. Messages to people name the agent's own, and its variable.
-    endpoints: that one, and those of the other protocols in which its model can be asked.
+    endpoints: that one, and those of the other protocols in which its model can be asked. inside: the gateway's address
+    for evalkit, and for programs in the room.
     """
 
     trial: Trial
@@ -49,11 +50,19 @@ class Job:
     tick: Callable[[float], None] = field(default=lambda _: None, repr=False)
     endpoint: Endpoint | None = field(default=None, repr=False)
     endpoints: tuple[Endpoint, ...] = field(default=(), repr=False)
+    inside: tuple[str, str] = ("", "")
     room: Room = field(repr=False)
 
     @room.default
     def _in_the_open(self) -> Room:
         return LocalRoom(self.workspace, self.home, self.home.parent, self.env)
+
+    def for_program(self, endpoint: Endpoint | None) -> Endpoint | None:
+        """An endpoint as a program in the room reaches it."""
+        here, there = self.inside
+        if endpoint is None or here == there or not endpoint.url.startswith(here):
+            return endpoint
+        return evolve(endpoint, url=there + endpoint.url.removeprefix(here))
 
 
 class Agent(Protocol):

@@ -43,7 +43,7 @@ from evalkit.execute.agents.claude_stream import GIVE_UP_AFTER, Reader
 from evalkit.execute.budget import dollars
 from evalkit.execute.models.provider import Endpoint, missing_key
 from evalkit.execute.outcome import AgentError, Ending, Usage
-from evalkit.execute.process import Finished, ProgramMissing, stream
+from evalkit.execute.process import Finished, ProgramMissing
 from evalkit.execute.retry import passes_by_itself
 from evalkit.plan.trials import AgentTraits, Trial
 
@@ -115,13 +115,13 @@ class ClaudeCode:
             *(() if case.limits.cost is None else ("--max-budget-usd", f"{case.limits.cost:.6f}")),
             *(("--dangerously-skip-permissions",) if skips else ("--permission-mode", "acceptEdits")),
             "--strict-mcp-config", "--mcp-config", _mcp_servers(job),
-            "--disallowedTools", *deny,
+            *(("--disallowedTools", *deny) if deny else ()),
         ]
         return [*argv, "--allowedTools", *allow] if allow else argv
 
     def _executable(self, job: Job) -> str:
         if self.program is not None:
-            return self.program
+            return str(Path(self.program).resolve()) if job.room.walls else self.program
         assert job.toolchain is not None
         modules = job.toolchain.folder / "npm/node_modules"
         # The launcher is put in place by an install script, which a person's npm may be told not to run; the program
@@ -137,13 +137,13 @@ class ClaudeCode:
         endpoint = job.endpoint or self.endpoint
         return {
             **job.env, **dict(job.trial.case.agent.env), **_QUIET,
-            **(asking(endpoint) or {"ANTHROPIC_API_KEY": ""}),
+            **(asking(job.for_program(endpoint)) or {"ANTHROPIC_API_KEY": ""}),
             # It runs without permissions as root only where it is told that walls are around it.
             **({"IS_SANDBOX": "1"} if _skips(job.trial) and job.trial.lane == _SANDBOX else {}),
-            "HOME": str(job.home),
-            "CLAUDE_CONFIG_DIR": str(job.home / "claude-config"),
+            "HOME": str(job.room.seen(job.home)),
+            "CLAUDE_CONFIG_DIR": str(job.room.seen(job.home / "claude-config")),
             # git must not find a repository above the workspace: that would be the person's own.
-            "GIT_CEILING_DIRECTORIES": str(job.workspace.parent),
+            "GIT_CEILING_DIRECTORIES": str(job.room.seen(job.workspace).parent),
         }
 
     def _prompt(self, job: Job) -> str:
@@ -160,7 +160,10 @@ class ClaudeCode:
         if self.endpoint is None:
             raise missing_key("agent=claude")
         self.check(job.trial)
-        check_memories(job.workspace)
+        if not job.room.walls:
+            check_memories(job.workspace)
+        if self.program is not None:
+            job.room.show(Path(self.program).resolve())
         limits = job.trial.case.limits
         errors = job.transcript.with_suffix(".stderr")
         with job.transcript.open("wb") as transcript, errors.open("wb") as error_sink:
@@ -172,9 +175,9 @@ class ClaudeCode:
                 error_sink.flush()
 
             try:
-                finished = stream(self._argv(job), cwd=job.workspace, env=self._env(job), limit=limits.time,
-                                  text=self._prompt(job), on_line=reader.line, on_error_line=error_line,
-                                  tick=job.tick, stop=reader.stop)
+                finished = job.room.stream(
+                    self._argv(job), env=self._env(job), limit=limits.time, text=self._prompt(job),
+                    on_line=reader.line, on_error_line=error_line, tick=job.tick, stop=reader.stop)
             except ProgramMissing as error:
                 raise UserError(error.message, hint="is the path in claude=PATH right?" if self.program else
                                 "its toolchain is damaged: delete its folder, it is installed again") from error
@@ -205,6 +208,8 @@ class ClaudeCode:
                 raise AgentError(f"{url} did not answer any more when the {limits.time} s ran out", transient=True,
                                  hint="run again: nothing was kept", usage=usage)
             return Ending("timeout", f"ended after its {limits.time} s", usage, reader.notes())
+        if job.room.walls and finished.ended_by:  # one of the sandbox's limits
+            return Ending("capped", f"reached its {finished.ended_by}", usage, reader.notes())
         how = finished.ended_by or f"exit status {finished.exit_code}"
         said = errors.read_bytes()[-500:].decode("utf-8", "replace").strip()
         raise AgentError(f"Claude Code ended without a result ({how})" + (f": {said}" if said else ""),

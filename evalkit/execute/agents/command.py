@@ -32,7 +32,7 @@ from evalkit.execute.agents.asking import asking, hidden, model_name
 from evalkit.execute.agents.base import Job
 from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import AgentError, Ending, Usage
-from evalkit.execute.process import STREAM_LIMIT, Finished, ProgramMissing, stream
+from evalkit.execute.process import STREAM_LIMIT, Finished, ProgramMissing
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.transcripts import Ended, Limit, Message, Writer
 from evalkit.plan.trials import AgentTraits
@@ -84,19 +84,22 @@ class ProgramAgent:
 
     def run(self, job: Job) -> Ending:
         argv, limits = self._argv(job), job.trial.case.limits
+        for path in project_files(self._command(job.trial.case)):
+            job.room.show(job.root / path)
         prompt, in_file = _prompt(job.trial.case), self._in_file(job)
         if in_file:
             _prompt_file(job).write_text(prompt, encoding="utf-8")
         with (job.transcript.open("wb") as transcript,
               job.transcript.with_suffix(".stdout").open("wb") as out,
               job.transcript.with_suffix(".stderr").open("wb") as err):
-            writer = Writer(transcript, job.redactor, job.trial.subject.agent, folder=str(job.workspace), calls=False)
+            writer = Writer(transcript, job.redactor, job.trial.subject.agent, folder=str(job.room.seen(job.workspace)),
+                            calls=False)
             writer.write(Message("user", prompt))
             said, errors = _Said(writer, _Kept(out, job.redactor)), _Kept(err, job.redactor)
             try:
-                finished = stream(argv, cwd=job.workspace, env=self._env(job), limit=limits.time,
-                                  text="" if in_file else prompt, on_line=said.line, on_error_line=errors.line,
-                                  tick=job.tick)
+                finished = job.room.stream(argv, env=self._env(job), limit=limits.time,
+                                           text="" if in_file else prompt, on_line=said.line,
+                                           on_error_line=errors.line, tick=job.tick)
             except ProgramMissing as error:
                 raise UserError(f"the agent's program: {error.message}",
                                 hint="its command line stands in the case, or behind agent=command:") from error
@@ -120,8 +123,8 @@ class ProgramAgent:
     def _argv(self, job: Job) -> list[str]:
         model = job.trial.subject.model
         return expand_all(self._command(job.trial.case).words, {
-            "workspace": str(job.workspace), "home": str(job.home), "project": str(job.root),
-            "prompt_file": str(_prompt_file(job)),
+            "workspace": str(job.room.seen(job.workspace)), "home": str(job.room.seen(job.home)),
+            "project": str(job.root), "prompt_file": str(job.room.seen(_prompt_file(job))),
             "model": model_name(model, job.endpoint or self.endpoint) if model else "",
         })
 
@@ -133,10 +136,10 @@ class ProgramAgent:
 
     def _env(self, job: Job) -> dict[str, str]:
         return {
-            **job.env, **asking(*self._endpoints(job)), **dict(job.trial.case.agent.env),
-            "HOME": str(job.home),
+            **job.env, **asking(*map(job.for_program, self._endpoints(job))), **dict(job.trial.case.agent.env),
+            "HOME": str(job.room.seen(job.home)),
             # git must not find a repository above the workspace: that would be the person's own.
-            "GIT_CEILING_DIRECTORIES": str(job.workspace.parent),
+            "GIT_CEILING_DIRECTORIES": str(job.room.seen(job.workspace).parent),
         }
 
 
@@ -225,6 +228,8 @@ def _ending(job: Job, finished: Finished, errors: _Kept, said: _Kept) -> Ending:
                   for name, kept in (("output", said), ("error", errors)) if kept.size > KEPT)
     if finished.ended_by.startswith("time limit"):
         return Ending("timeout", f"ended after its {limits.time} s", usage, notes)
+    if finished.ended_by and not finished.ended_by.startswith("output limit"):
+        return Ending("capped", f"reached its {finished.ended_by}", usage, notes)
     if finished.ended_by:
         return Ending("capped", f"printed more than {STREAM_LIMIT // (1024 * 1024)} MB and was ended", usage, notes)
     last = errors.end.decode("utf-8", "replace").strip().rpartition("\n")[2]

@@ -83,7 +83,6 @@ _OWN: Mapping[str, _Own] = {
     "oracle": _Own("scripted:make_overlay"),
     "wrong": _Own("scripted:make_overlay"),
     "nop": _Own("scripted:make_nop"),
-    "palette": _Own("palette:make"),
     "replay": _Own("replay:make"),
 }
 
@@ -123,6 +122,9 @@ class Agents:
     def check(self, trial: Trial) -> None:
         """Raise UserError where a trial's agent cannot run it here."""
         agent = self.of(trial.subject)
+        if trial.lane != "local" and trial.subject.agent.partition(":")[0] not in _OWN:
+            raise UserError(f"agent `{trial.subject.agent}` is a plug-in's: it runs in the local lane alone",
+                            hint="lane=local")
         if isinstance(agent, Careful) and not trial.dry:
             agent.check(trial)
 
