@@ -7,6 +7,8 @@ proves nothing: the first is an error (the case or its tool is wrong), the secon
 
 from __future__ import annotations
 
+import os
+import stat
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any, Literal
@@ -32,20 +34,20 @@ _SHOWN_TESTS, _SHOWN_LINES = 10, 8
 
 def grade_hidden_tests(spec: HiddenTestsSpec, tree: FinalTree, toolchains: tuple[Toolchain, ...]) -> Verdict:
     """Every hidden test passes, and there is at least one."""
-    with tree.copy(toolchains) as copy:
+    with tree.copy(toolchains, lane=tree.lane) as copy:
         check = CheckInCopy(tree, copy)
         # Beside the tree: nothing that the agent left can stand in their place.
-        report, beside = copy.scratch / "report", copy.scratch / "tests"
+        report, beside = copy.room.beside / "report", copy.room.beside / "tests"
         apart = any("{tests}" in word for word in spec.command.words)
         # What puts files into a folder puts them beside the tree as well.
         placed = CheckInCopy(tree, evolve(copy, tree=beside)) if apart else check
-        beside.mkdir()
+        beside.mkdir(parents=True)
         for path in (spec.path, *spec.more):
             source = tree.session.root / path
             verdict = placed.put(Put(path, "." if source.is_dir() else source.name))
             if verdict is not None:
                 return verdict
-        values = {"report": str(report), "tests": str(beside)}
+        values = {"report": copy.seen(report), "tests": copy.seen(beside)}
         verdict = check.command(spec.command, values, spec.command.limit, unavailable=EX_UNAVAILABLE)
         if verdict is not None and verdict.status == "error":
             return verdict
@@ -92,7 +94,10 @@ def _kept(test: HiddenTest) -> HiddenTest:
 def _read(report: Path) -> list[HiddenTest]:
     """The tests of a report. Raises ValueError, in words, where there is none that can be read."""
     try:
-        with report.open("rb") as file:
+        # What ran may have put a link in its place, or what blocks who opens it.
+        with os.fdopen(os.open(report, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ValueError("there is no report")
             data = file.read(_LARGEST + 1)
     except OSError:
         raise ValueError("there is no report") from None

@@ -83,6 +83,7 @@ _OWN: Mapping[str, _Own] = {
     "oracle": _Own("scripted:make_overlay"),
     "wrong": _Own("scripted:make_overlay"),
     "nop": _Own("scripted:make_nop"),
+    "palette": _Own("palette:make"),
     "replay": _Own("replay:make"),
 }
 
