@@ -155,4 +155,4 @@ def _not_walked(actual: Actual) -> str:
         return _refusal(actual)
     if actual.asked:
         return "asked back again"
-    return f"its token {plain(value_shown(given))} was told by no earlier call of it"
+    return f"it was never given {plain(value_shown(given))}"

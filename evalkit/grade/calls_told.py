@@ -1,4 +1,4 @@
-"""Why expected calls were not met, in lines of 80 columns: which one, and what came nearest, argument by argument."""
+"""Why expected calls were not met, in short lines: which one, and what came nearest, argument by argument."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from evalkit.grade.evidence import plain
 
 __all__ = ["WIDTH", "actual_shown", "called", "cut", "why_not"]
 
-WIDTH = 80
-"""Columns of a line of evidence."""
+WIDTH = 72
+"""Columns of a line of evidence: it stands indented in a terminal of 80."""
 _NAMED = 6
 """Commands that are named where none of them is the one that was expected."""
 _LISTED = 40
@@ -83,7 +83,7 @@ class _Telling:
             last = self.actuals[self.start - 1]
             return [f"`{expected.name}` was not called after {last.where}",
                     cut(f"  expected: {call_shown(expected)}"),
-                    cut(f"  {early[-1].where} fits, but stands before what comes first: {last.where}")]
+                    cut(f"  {early[-1].where} fits, but comes too early")]
         best = max(same, key=lambda actual: (sum(point.met for point in points(expected, actual)),
                                              expected.confirmed and CONFIRM in actual.call.input,
                                              actual.number > self.start, -actual.number))

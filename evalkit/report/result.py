@@ -51,7 +51,7 @@ class TrialResult:
     audit: whether the agent saw what it must not see; None for a known answer, and in results of earlier versions.
     failed: what attempts of the agent consumed that a provider failed before the one that counts. must_fail: of a known
     wrong answer, the checks that have to fail. played: the file that played the model's part, "" where
-    a model was asked.
+    a model was asked. tier: the case's, "" where it has none.
     """
 
     case: str
@@ -82,6 +82,7 @@ class TrialResult:
     must_fail: tuple[str, ...] = ()
     played: str = ""
     audit: Audit | None = None
+    tier: str = ""
 
     @property
     def attempts(self) -> int:
@@ -114,7 +115,7 @@ def build_result(trial: Trial, record: AgentRecord, grades: Sequence[Grade], eva
         prewarm_seconds=record.prewarm_seconds, checks=checks, agent_key=record.key, tree_digest=record.tree_digest,
         left_out=record.tree.left_out, versions=record.versions, finished_at=record.finished_at, evalkit=evalkit,
         failed=record.failed, must_fail=tuple(must_fail), played=trial.subject.played,
-        audit=audit,
+        audit=audit, tier=case.tier or "",
     )
 
 

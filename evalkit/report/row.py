@@ -51,7 +51,7 @@ class Row(NamedTuple):
     ended, detail: how the agent's run ended; "" where the trial has no result, and `reason` says why.
     tokens: of all kinds together. turns, tokens, cost (US dollars): None where nobody knows. seconds: the agent's own.
     retries: calls and runs of the agent and the judges that were made again because a provider failed.
-    played: the file that played the model's part, "" where a model was asked.
+    played: the file that played the model's part, "" where a model was asked. tier: the case's, "" where it has none.
     """
 
     unit: str
@@ -77,6 +77,7 @@ class Row(NamedTuple):
     seconds: float = 0.0
     retries: int = 0
     played: str = ""
+    tier: str = ""
 
     @property
     def subject(self) -> str:
@@ -154,7 +155,7 @@ def row_of(result: TrialResult, place: str) -> Row:
         notes=tuple([_line(note) for note in notes[:EVIDENCE_LINES]]),
         turns=usage.turns, tokens=sum(tokens) if tokens else None, cost=usage.cost, seconds=result.seconds,
         retries=len(result.failed) + ending.retries + sum(judging.retries for judging in judgings),
-        played=result.played)
+        played=result.played, tier=result.tier)
 
 
 def _audited(result: TrialResult) -> list[str]:
@@ -190,7 +191,8 @@ def failed_row(trial: Trial, reason: str, *, status: Literal["error", "not run"]
     return Row(
         unit=case.unit, case=case.name, suite=case.suite.name, agent=subject.agent, model=subject.model,
         trial=trial.number, lane=trial.lane, place=trial.id, status=status, reason=_line(reason),
-        self_check=subject.self_check, dry=trial.dry, cost=cost, retries=retries, played=subject.played)
+        self_check=subject.self_check, dry=trial.dry, cost=cost, retries=retries, played=subject.played,
+        tier=case.tier or "")
 
 
 def _check(check: CheckResult) -> CheckRow:

@@ -17,6 +17,7 @@ from evalkit.analysis.by_value import by_value
 from evalkit.grade.verdict import Status
 from evalkit.records import SCHEMA
 from evalkit.report.row import Row, RowStatus
+from evalkit.report.tiers import rates
 
 __all__ = ["STATUSES", "RunSummary", "TrialSummary", "json_text", "line_of", "line_of_row", "line_text",
            "summary_text"]
@@ -37,6 +38,7 @@ class TrialSummary:
     and judge_calls: how many answers of judges it was paid for.
     played: the file that played the model's part, "" where a model was asked.
     retries: of the agent and of judges' calls. must_fail: the checks that a known wrong answer has to fail.
+    tier: the case's, "" where it has none.
     """
 
     place: str
@@ -67,16 +69,19 @@ class TrialSummary:
     must_fail: tuple[str, ...] = ()
     judge_calls: int = 0
     played: str = ""
+    tier: str = ""
 
 
 @by_value
 @frozen(eq=False, repr=False)
 class RunSummary:
-    """summary.json. counts: trials by status."""
+    """summary.json. counts: trials by status. tiers: by suite, tier and subject how many trials passed, and of how many
+    that is known (`graded`)."""
 
     run: str
     counts: dict[RowStatus, int]
     trials: tuple[TrialSummary, ...]
+    tiers: dict[str, dict[str, dict[str, dict[str, int]]]] = field(factory=dict)
 
 
 def line_of(result: Mapping[str, Any], place: str) -> TrialSummary:
@@ -103,7 +108,7 @@ def line_of(result: Mapping[str, Any], place: str) -> TrialSummary:
         failed_cost=_cost(failed), judge_cost=_cost([_of(judging, "usage", dict) for judging in judgings]),
         retries=len(failed) + (ending.get("retries") or 0) + sum(judging.get("retries", 0) for judging in judgings),
         must_fail=tuple(result.get("must_fail") or ()), judge_calls=sum(map(_calls, verdicts.values())),
-        played=result.get("played") or "")
+        played=result.get("played") or "", tier=result.get("tier") or "")
 
 
 def line_of_row(row: Row, place: str) -> TrialSummary:
@@ -113,7 +118,7 @@ def line_of_row(row: Row, place: str) -> TrialSummary:
         place=place, case=row.case, unit=row.unit, suite=row.suite, agent=row.agent, model=row.model, trial=row.trial,
         lane=row.lane, self_check=row.self_check, note=row.note, dry=row.dry, status=row.status, reason=row.reason,
         checks={}, judge=(), turns=None, cost=None, seconds=0.0, failed_cost=spent, retries=row.retries,
-        played=row.played)
+        played=row.played, tier=row.tier)
 
 
 def line_text(line: TrialSummary) -> bytes:
@@ -126,8 +131,23 @@ def summary_text(run: str, statuses: Iterable[str], lines: Iterable[bytes]) -> b
     counts: dict[str, int] = dict.fromkeys(STATUSES, 0)
     for status in statuses:
         counts[status] += 1
-    data = {"schema": SCHEMA, "run": run, "counts": counts, "trials": [orjson.Fragment(line) for line in lines]}
+    lines = list(lines)
+    data = {"schema": SCHEMA, "run": run, "counts": counts, "tiers": _tiers(lines),
+            "trials": [orjson.Fragment(line) for line in lines]}
     return json_text(data)
+
+
+def _tiers(lines: Iterable[bytes]) -> dict[str, Any]:
+    """Pass rates by suite, tier and subject, of those lines that have a tier."""
+    trials: dict[str, list[tuple[str, str, str]]] = {}
+    for line in lines:
+        if _NO_TIER not in line:
+            told = orjson.loads(line)
+            subject = told["agent"] if told["model"] is None else f"{told['agent']} {told['model']}"
+            subject += f" played from {told['played']}" if told["played"] else ""
+            trials.setdefault(told["suite"], []).append((told["tier"], subject, told["status"]))
+    return {suite: {tier: {subject: rate._asdict() for subject, rate in of_tier.items()}
+                    for tier, of_tier in rates(of_suite).items()} for suite, of_suite in trials.items()}
 
 
 def json_text(data: Mapping[str, Any]) -> bytes:
@@ -135,6 +155,7 @@ def json_text(data: Mapping[str, Any]) -> bytes:
     return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n"
 
 
+_NO_TIER = b'"tier":""'
 _FIELDS = tuple(item.name for item in attrs.fields(TrialSummary))
 _NUMBER = (float, int, type(None))
 

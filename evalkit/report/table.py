@@ -74,6 +74,10 @@ def print_table(rows: Sequence[Row], stream: IO[str], width: int | None = None, 
         if len(rows) == 1 or (row.amiss and row.status != "not run"):
             page.lines.append("")
             add_checks(page, row, several=len(rows) > 1, results=_shown(results))
+    if any(row.tier for row in rows):
+        from evalkit.report.tiers import add_tiers
+
+        add_tiers(page, rows)
     page.lines.append("")
     _add_last_line(page, rows, shown)
     page.lines.append("")

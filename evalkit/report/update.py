@@ -37,7 +37,7 @@ __all__ = ["AGGREGATE", "SUMMARY", "Known", "ReportState", "bytes_digest", "repo
 
 SUMMARY = "summary.json"
 AGGREGATE = "aggregate.json"
-_KEY = f"report 3 of evalkit {__version__}"
+_KEY = f"report 4 of evalkit {__version__}"
 """To be raised with every change of what a line is made of."""
 
 

@@ -51,9 +51,9 @@ def test_what_the_state_is(tmp_path: Path, statement: str, status: str) -> None:
      'findings has 1 where status = "published" and severity > 4, but 0 fit',
      "none of 2 entries fits\nthe others, the nearest first:\n"
      "  findings.1: not severity > 4 (it is 4)\n"
-     '  findings.0: not status = "published" (it is "draft"), no … rity > 4 (it is 2)'),
+     '  findings.0: not status = "published" (it is "dra … rity > 4 (it is 2)'),
     ("findings lacks where severity > 3", "findings lacks where severity > 3, but 1 fit",
-     '1 of 2 entries fit:\n  findings.1: {"id": "f-2", "kind": "spall", "status": "pu … 4, "note": "old"}'),
+     '1 of 2 entries fit:\n  findings.1: {"id": "f-2", "kind": "spall", "stat … 4, "note": "old"}'),
     ("finding has 1", "the state has no `finding`", "it has no `finding`: did you mean `findings`?"),
     ("view.pxs > 1", "the state has no `view.pxs`", "`view` has no `pxs`: did you mean `px`?"),
     ("view.px.a > 1", "the state has no `view.px.a`", "`view.px` is 2.5"),

@@ -25,6 +25,7 @@ EXPECTED = """\
   },
   "run": "latest",
   "schema": 1,
+  "tiers": {},
   "trials": [
     %s,
     %s
@@ -36,14 +37,14 @@ FAILED = (
     '"ended":"completed","failed_cost":0.0,"judge":[7.5],"judge_calls":1,"judge_cost":null,"lane":"local",'
     '"measures":{},"model":"anthropic/claude-sonnet-5","must_fail":[],"note":"","place":"claude/m/kanban-board/trial-1","played":"",'
     '"reason":"failed: bad","retries":0,"scores":{"quality":7.5},"seconds":248.2,"self_check":false,"status":"fail",'
-    '"suite":"suite","tokens":{"input":1000,"output":200},"trial":1,"turns":31,"unit":"kanban-board"}')
+    '"suite":"suite","tier":"","tokens":{"input":1000,"output":200},"trial":1,"turns":31,"unit":"kanban-board"}')
 PASSED = (
     '{"agent":"oracle","case":"other","checks":{"good":"pass"},"cost":1.204,"dry":false,"ended":"completed",'
     '"failed_cost":0.0,"judge":[],"judge_calls":0,"judge_cost":0.0,"lane":"local",'
     '"measures":{},"model":null,"must_fail":[],'
     '"note":"self-check: reference answer, no model was called","place":"oracle/other/trial-1","played":"",'
     '"reason":"passed 1 of 1 checks","retries":0,"scores":{},"seconds":248.2,"self_check":true,"status":"pass",'
-    '"suite":"suite","tokens":{"input":1000,"output":200},"trial":1,"turns":31,"unit":"other"}')
+    '"suite":"suite","tier":"","tokens":{"input":1000,"output":200},"trial":1,"turns":31,"unit":"other"}')
 PLACE = "claude/m/kanban-board/trial-1"
 
 
@@ -67,7 +68,7 @@ def test_an_empty_run_has_an_empty_summary() -> None:
     """No result is no reason to fail."""
     assert json.loads(summary_text("r", [], [])) == {
         "schema": 1, "run": "r", "counts": {"pass": 0, "fail": 0, "contaminated": 0, "error": 0, "not run": 0},
-        "trials": []}
+        "tiers": {}, "trials": []}
 
 
 def test_what_was_paid_besides() -> None:
@@ -126,3 +127,16 @@ def test_a_line_is_read_as_it_was_kept() -> None:
     line = evolve(line_of(data_of(a_result(a_check("a"), a_judged("j", 5.0))), PLACE), reason='a\n"b"\u2028\x07')
     assert line == structure(json.loads(line_text(line)), TrialSummary)
     assert b"\n" not in line_text(line)
+
+
+def test_pass_rates_of_tiers() -> None:
+    """By suite, tier and subject; what is in error counts in none, what has no tier is left out."""
+    def line(agent: str, tier: str, status: Any, model: str | None = None) -> bytes:
+        base = line_of(data_of(a_result(a_check("good"))), PLACE)
+        return line_text(evolve(base, agent=agent, model=model, tier=tier, status=status, suite="viewer"))
+
+    lines = [line("oracle", "flat", "pass"), line("palette", "flat", "fail"), line("palette", "flat", "pass"),
+             line("tools", "read", "error", "a/m"), line("oracle", "", "pass")]
+    told = json.loads(summary_text("r", ["pass"] * 5, lines))["tiers"]
+    assert {"viewer": {"flat": {"oracle": {"passed": 1, "graded": 1}, "palette": {"passed": 1, "graded": 2}},
+                       "read": {"tools a/m": {"passed": 0, "graded": 0}}}} == told
