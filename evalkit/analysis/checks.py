@@ -130,7 +130,8 @@ class Checks:
             case n.CheckSnapshot(expect=expect, patterns=patterns, one_line=one_line):
                 return "snapshot", m.SnapshotSpec(expect, values.patterns(patterns), one_line), ""
             case n.CheckPage(path=path):
-                return "page", m.PageSpec(values.within_workspace(path)), ""
+                path_within = values.within_workspace(path)
+                return "page", m.PageSpec(path_within) if limit is None else m.PageSpec(path_within, limit.value), ""
             case n.CheckTranscript(expect=expect, patterns=patterns):
                 return "transcript", m.TranscriptSpec(expect, values.patterns(patterns)), ""
             case n.CheckState():

@@ -171,7 +171,7 @@ class TrialTasks:
 
         def work() -> dict[str, Any]:
             return self._keep(place, grade_check(self.case, check, self._tree, now(), self.trial.lane,
-                                                 self._recording if reads else None))
+                                                 self._recording if reads else None, self.folder / "screenshots"))
 
         return self.graph.add(self._name("grade", check.id), work, now=now, targets=[place],
                               lacks=lambda _: "" if _sound(place) else GONE,

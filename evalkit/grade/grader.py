@@ -19,6 +19,7 @@ from evalkit.analysis.model import (
     ExistsSpec,
     GrepSpec,
     HiddenTestsSpec,
+    PageSpec,
     PluginSpec,
     RunSpec,
     ScoreSpec,
@@ -53,6 +54,8 @@ def grader_version(spec: CheckSpec) -> str:
         return str(_module("plugin").plugin_version(spec.grader))
     if isinstance(spec, ScoreSpec):
         return str(_module("score").score_version(spec))
+    if isinstance(spec, PageSpec):
+        return str(_module("page").page_version())
     name = _MODULES.get(type(spec))
     return "none" if name is None else str(_module(name).VERSION)
 
@@ -62,8 +65,10 @@ def grader_files(spec: CheckSpec) -> Iterator[Path]:
     """
     if isinstance(spec, PluginSpec) and (plugin := find_plugin("graders", spec.grader)):
         yield from plugin.files
-    elif isinstance(spec, ScoreSpec):
-        for name in _module("score").score_distributions(spec):
+    elif isinstance(spec, ScoreSpec | PageSpec):
+        names = _module("page").DISTRIBUTIONS if isinstance(spec, PageSpec) else \
+            _module("score").score_distributions(spec)
+        for name in names:
             yield from distribution_files(name)
 
 
@@ -78,8 +83,11 @@ def lane_names(lane: str) -> set[str]:
 
 
 def grade_check(case: Case, check: Check, tree: FinalTree, inputs: Inputs, lane: str,
-                recording: Recording | None = None) -> Grade:
-    """Grade; never raises for what the agent left behind. recording: for checks that read what it did."""
+                recording: Recording | None = None, screenshots: Path | None = None) -> Grade:
+    """Grade; never raises for what the agent left behind. recording: for checks that read what it did.
+
+    screenshots: the folder in which a check that sees a page keeps a picture of it, under its own name.
+    """
     began = time.monotonic()
     if skipped := case.skips(check):
         verdict = Verdict("skipped", skipped)
@@ -87,7 +95,8 @@ def grade_check(case: Case, check: Check, tree: FinalTree, inputs: Inputs, lane:
         verdict = Verdict("skipped", f"not graded on the {lane} lane (only on {', '.join(check.lanes)})")
     else:
         try:
-            verdict = _grade(case, check.spec, tree, recording)
+            verdict = _grade(case, check.spec, tree, recording,
+                             None if screenshots is None else screenshots / f"{check.id}.png")
         except HarnessError as error:
             verdict = could_not_tell(error)
     verdict = cleaned(verdict, tree.session.redactor)
@@ -101,7 +110,8 @@ def cleaned(verdict: Verdict, redactor: Redactor) -> Verdict:
     return verdict if same else evolve(verdict, summary=summary, evidence=evidence)
 
 
-def _grade(case: Case, spec: CheckSpec, tree: FinalTree, recording: Recording | None) -> Verdict:
+def _grade(case: Case, spec: CheckSpec, tree: FinalTree, recording: Recording | None,
+           screenshot: Path | None) -> Verdict:
     toolchains = case.setup.toolchains
     match spec:
         case GrepSpec():
@@ -128,6 +138,10 @@ def _grade(case: Case, spec: CheckSpec, tree: FinalTree, recording: Recording | 
             from evalkit.grade.transcript import grade_transcript
 
             return grade_transcript(spec, recording)
+        case PageSpec():
+            from evalkit.grade.page import grade_page
+
+            return grade_page(spec, tree, toolchains, screenshot)
         case ScoreSpec():
             from evalkit.grade.score import grade_score
 

@@ -1,0 +1,135 @@
+"""`check page`: a browser loads a page of the workspace; what goes wrong on the way is the verdict.
+
+A browser runs what an agent wrote, so it works in a process of its own (page_child.py), on a disposable copy, without
+a network, and is ended whatever it does. Where it cannot be started, that is an error and no verdict.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from evalkit.analysis.model import PageSpec, Toolchain
+from evalkit.errors import HarnessError
+from evalkit.execute.process import run
+from evalkit.grade.evidence import EVIDENCE_LIMIT, excerpt, plain
+from evalkit.grade.final_tree import Copy, FinalTree
+from evalkit.grade.verdict import Verdict
+from evalkit.records import write_bytes
+
+__all__ = ["DISTRIBUTIONS", "find_browser", "grade_page", "page_version"]
+
+VERSION = "page 1"
+DISTRIBUTIONS = ("playwright",)
+"""Distributions whose versions are part of the grader's. A newer browser grades nothing again by itself."""
+_PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_USUAL = Path("/usr/bin/chromium")
+_OURS = 60
+"""Seconds for what is not the page's: the browser's start, the time that it is watched, its end."""
+_KINDS = {"uncaught": ("uncaught error", "uncaught errors"), "console": ("console error", "console errors"),
+          "request": ("failed request", "failed requests"), "blocked": ("blocked request", "blocked requests"),
+          "time": ("time limit", "time limit"), "crash": ("crash", "crashes")}
+"""What a trouble is called, alone and where there are several."""
+
+
+def page_version() -> str:
+    try:
+        return f"{VERSION}, playwright {version('playwright')}"
+    except PackageNotFoundError:
+        return VERSION
+
+
+def find_browser(path: str) -> str:
+    """The program of a Chromium. path: a PATH. Raises HarnessError where there is none."""
+    for name in _PROGRAMS:
+        if found := shutil.which(name, path=path):
+            return found
+    if os.access(_USUAL, os.X_OK):
+        return str(_USUAL)
+    raise HarnessError("`check page` needs Chromium, and there is none on PATH",
+                       hint="on Debian and Ubuntu: apt-get install chromium")
+
+
+def grade_page(spec: PageSpec, tree: FinalTree, toolchains: tuple[Toolchain, ...],
+               screenshot: Path | None = None) -> Verdict:
+    """Load the page. screenshot: where a picture of it is kept; what an earlier one shows is gone in any case.
+
+    Raises HarnessError where the browser or what drives it is missing or does not work.
+    """
+    if screenshot is not None:
+        screenshot.unlink(missing_ok=True)
+    if spec.path not in tree.manifest.files:
+        return Verdict("fail", f"{spec.path} is not there")
+    if find_spec("playwright") is None:
+        raise HarnessError("`check page` needs what drives a browser, which is not installed",
+                           hint="pip install 'evalkit[browser]' has it")
+    packages = [str(ready.folder / "npm/node_modules") for ready in tree.session.installed(toolchains)]
+    with tree.copy(toolchains) as copy:
+        browser = find_browser(copy.env["PATH"])
+        job = {"root": str(copy.tree), "packages": packages, "path": spec.path, "browser": browser,
+               "limit": spec.limit}
+        report = _looked_at(copy, job, spec.limit, tree)
+        picture = copy.scratch / "screenshot.png"
+        if screenshot is not None and picture.is_file():
+            write_bytes(screenshot, picture.read_bytes(), sync=False)
+    return _verdict(spec, report)
+
+
+def _looked_at(copy: Copy, job: dict[str, Any], limit: int, tree: FinalTree) -> dict[str, Any]:
+    """The report of the process that drives the browser."""
+    given, place, log = (copy.scratch / name for name in ("job.json", "report.json", "page.log"))
+    given.write_text(json.dumps(job), encoding="utf-8")
+    argv = [sys.executable, "-P", "-m", "evalkit.grade.page_child", str(given), str(place),
+            str(copy.scratch / "screenshot.png")]
+    with _short_folder() as short:
+        env = copy.env | {"PYTHONPATH": str(Path(__file__).parents[2]), "TMPDIR": short}
+        finished = run(argv, cwd=copy.scratch, env=env, limit=limit + _OURS, log=log, tick=tree.session.tick)
+    try:
+        report: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        report = {"stage": "starting", "troubles": [], "notes": [], "browser": ""}
+    if report["stage"] == "done":
+        return report
+    if report["stage"] == "starting" or not finished.ended_by:
+        said = excerpt(log.read_text(encoding="utf-8", errors="replace")) if log.is_file() else ""
+        raise HarnessError(f"the browser does not work ({finished.ended_by or f'status {finished.exit_code}'})\n{said}",
+                           hint=f"does `{job['browser']} --headless --version` work here?")
+    report["troubles"].append({"kind": "time", "told": "the page held the browser up until both were ended"})
+    return report
+
+
+@contextmanager
+def _short_folder() -> Iterator[str]:
+    """A folder for what Chromium puts aside, among it a socket: that one's path may have 107 bytes."""
+    folder = tempfile.mkdtemp(prefix="evalkit-")
+    try:
+        yield folder
+    finally:
+        for _ in range(20):  # a browser that was killed still has children that are about to end
+            shutil.rmtree(folder, ignore_errors=True)
+            if not Path(folder).exists():
+                break
+            time.sleep(0.1)
+
+
+def _verdict(spec: PageSpec, report: dict[str, Any]) -> Verdict:
+    troubles = [(str(item["kind"]), plain(str(item["told"]))) for item in report["troubles"]]
+    told = [f"{_KINDS[kind][0]}: {said}" for kind, said in troubles]
+    notes = [plain(str(note)) for note in report["notes"]]
+    evidence = "\n".join([*told, *notes, f"Chromium {report['browser']}"])[:EVIDENCE_LIMIT]
+    if not troubles:
+        return Verdict("pass", f"{spec.path} loads without an error", evidence)
+    counts = {kind: sum(kind == own for own, _ in troubles) for kind in _KINDS}
+    said = ", ".join(f"{count} {_KINDS[kind][1]}" if count > 1 and kind != "time" else _KINDS[kind][0]
+                     for kind, count in counts.items() if count)
+    return Verdict("fail", f"{spec.path}: {said}", evidence)

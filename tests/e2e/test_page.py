@@ -1,0 +1,118 @@
+"""Pages in a real Chromium: what each check of a page must catch, and that nothing leaves the machine."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evalkit.analysis.model import Check, PageSpec
+from evalkit.grade.grader import grade_check
+from evalkit.grade.verdict import Verdict
+from tests.unit.grade.trees import a_case, final_tree
+
+pytestmark = pytest.mark.slow
+
+
+def loaded(folder: Path, body: str, *, limit: int = 8, **files: str) -> Verdict:
+    page = f"<!doctype html><title>A page</title><body>{body}</body>"
+    check = Check("smoke", "page", PageSpec("index.html", limit), (), False, "", "x.eval:1:1")
+    tree = final_tree(folder, {"index.html": page, **{name.replace("_", "."): text for name, text in files.items()}})
+    return grade_check(a_case(), check, tree, {}, "local", None, folder / "screenshots").verdict
+
+
+def test_a_page_that_works(tmp_path: Path) -> None:
+    """Modules, a worker, WebGL in a browser without a graphics card, and a secure context; a picture of it is kept."""
+    verdict = loaded(tmp_path, """
+      <canvas></canvas><script type="module">
+      import {say} from './other.js';
+      document.body.append(say);
+      new Worker('work.js').postMessage(1);
+      if (!document.querySelector('canvas').getContext('webgl2')) throw new Error('no WebGL');
+      if (!isSecureContext) throw new Error('not secure');
+      console.warn('careful');
+      </script>""", other_js="export const say = 'hello';", work_js="onmessage = () => fetch('other.js');")
+    assert ("pass", "index.html loads without an error") == (verdict.status, verdict.summary), verdict.evidence
+    assert "warning: careful (/index.html:" in verdict.evidence
+    assert (tmp_path / "screenshots/smoke.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(("body", "summary", "told"), [
+    ("<script type=module>import 'https://cdn.invalid/x.js'</script>", "index.html: blocked request",
+     "blocked request: https://cdn.invalid/x.js: the page has no network"),
+    ("<script type=module>import './nope.js'</script>", "index.html: failed request",
+     "failed request: /nope.js: status 404"),
+    ("<script type=module>import 'bare'</script>", "index.html: uncaught error",
+     "uncaught error: TypeError: Failed to resolve module specifier"),
+    ("<script>setTimeout(() => { throw new RangeError('late') }, 300)</script>", "index.html: uncaught error",
+     "uncaught error: RangeError: late < index.html:1:"),
+    ("<script>(async () => { await 1; null.x })()</script>", "index.html: uncaught error",
+     "uncaught error: TypeError: Cannot read properties of null"),
+    ("<img src=a.png>", "index.html: failed request", "failed request: /a.png: status 404"),
+    ("<script>setTimeout(() => fetch('late.json').catch(() => {}), 500)</script>", "index.html: failed request",
+     "failed request: /late.json: status 404"),
+    ("<script>console.error('broken: %d', 7)</script>", "index.html: console error", "console error: broken: "),
+    ("<script>for (;;) {}</script>", "index.html: time limit", "time limit: the page did not load within 5 s"),
+    ("<script>setTimeout(() => { for (;;) {} }, 500)</script>", "index.html: time limit",
+     "time limit: the page did not answer within 5 s"),
+    ("<script>alert(1); confirm('2')</script><script>throw 'text'</script>", "index.html: uncaught error",
+     "uncaught error: "),
+], ids=["no such address", "no such module", "no such package", "late exception", "unhandled rejection",
+        "no such image", "late request", "console", "endless loop", "late endless loop", "dialogs"])
+def test_what_goes_wrong(tmp_path: Path, body: str, summary: str, told: str) -> None:
+    """Each is a fail that says so."""
+    verdict = loaded(tmp_path, body, limit=5)
+    assert ("fail", summary) == (verdict.status, verdict.summary), verdict.evidence
+    assert verdict.evidence.startswith(told)
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[tuple[str, list[str]]]:
+    """A server on another address of this machine, and who connected to it."""
+    visitors: list[str] = []
+    with socket.create_server(("127.0.0.2", 0)) as server:
+        def serve() -> None:
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                visitors.append(repr(connection.recv(1000)))
+                connection.close()
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"127.0.0.2:{server.getsockname()[1]}", visitors
+
+
+@pytest.mark.parametrize("attempt", [
+    "fetch('http://HOST/x').catch(() => {})", "new Image().src = 'http://HOST/x.png'",
+    "new WebSocket('ws://HOST/w').onerror = () => {}", "fetch('https://HOST/x').catch(() => {})",
+    "window.open('http://HOST/')", "navigator.sendBeacon('http://HOST/b', 'secret')",
+    "new Worker(URL.createObjectURL(new Blob([`fetch('http://HOST/x').catch(() => {})`])))",
+    "location.href = 'http://HOST/'",
+])
+def test_nothing_leaves_the_page(tmp_path: Path, elsewhere: tuple[str, list[str]], attempt: str) -> None:
+    """Whatever a page tries, nobody hears of it, and it is told."""
+    host, visitors = elsewhere
+    verdict = loaded(tmp_path, f"<script>{attempt.replace('HOST', host)}</script>")
+    assert "fail" == verdict.status
+    assert "blocked request" in verdict.summary
+    assert host in verdict.evidence
+    assert [] == visitors
+
+
+def test_nothing_is_left_running(tmp_path: Path) -> None:
+    """A page that hangs takes the browser down with it."""
+    loaded(tmp_path, "<script>for (;;) {}</script>", limit=2)
+    assert [] == [process for process in Path("/proc").glob("[0-9]*/cmdline")
+                  if str(tmp_path).encode() in _read(process)]
+
+
+def _read(place: Path) -> bytes:
+    try:
+        return place.read_bytes()
+    except OSError:
+        return b""
