@@ -126,7 +126,8 @@ ITEMS: list[tuple[str, str, str, Meaning, Any]] = [
      [m.SnapshotSpec("has", (m.Pattern("a"), m.Pattern("b")), True), m.SnapshotSpec("lacks", (m.Pattern("c"),))]),
     ("check page", BASE, 'check page "index.html" loads as smoke', lambda c: c.checks[-1].spec,
      m.PageSpec("index.html")),
-    ('check page "a/b.html" loads time 1m', m.PageSpec("a/b.html", 60)),
+    ("check page for a time", BASE, 'check page "a/b.html" loads time 1m', lambda c: c.checks[-1].spec,
+     m.PageSpec("a/b.html", 60)),
     ("check calls", "",
      'expect a then b(x: "v", y > 1, z one of "p", -1.5, null, q in 10..20, r number, s: [1, true])\n'
      "never c, d; expect e", lambda c: called(c.checks[0]),
