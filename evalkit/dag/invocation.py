@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from evalkit.analysis.project import load_project
 from evalkit.dag.selection import cases_meant
 from evalkit.dag.settled import Settled, UpToDateTask, context_of
+from evalkit.errors import UserError
 from evalkit.plan.choices import read_choices
 from evalkit.report.row import Row
 
@@ -123,6 +124,19 @@ class Invocation:
             else:
                 found[name] = None
         return list(found)
+
+    def chosen(self, names: Sequence[str], own_names: Collection[str] = ()) -> list[str]:
+        """What the choice `case` leaves of a flat list: cases whose names begin so. Raises UserError for none."""
+        begins = tuple(self.choices.case or ())
+        if not begins:
+            return list(names)
+        found = [name for name in names if name in own_names or name.removeprefix("case:").startswith(begins)]
+        cases = [name.removeprefix("case:") for name in names if name not in own_names]
+        if cases and not any(case.startswith(begins) for case in cases):
+            raise UserError(f"no case that is selected begins with {' or '.join(f'`{begin}`' for begin in begins)}",
+                            hint=f"selected are {', '.join(f'`{case}`' for case in cases[:6])}"
+                            + (f" and {len(cases) - 6} more" if len(cases) > 6 else ""))
+        return found
 
     # ---- what is settled ----
     def settle(self, names: Sequence[str], state: Any) -> None:

@@ -28,8 +28,8 @@ from evalkit.errors import EvalkitError, UserError
 __all__ = ["Loader"]
 
 _REGRADE = "regrade:"
-_OF_REGRADE = {"case", "check"}
-_WITH_REGRADE = {*_OF_REGRADE, "judge", "judge_model", "jobs", "agents", "budget", "gateway", "cases", "store",
+_OF_REGRADE = {"check"}
+_WITH_REGRADE = {*_OF_REGRADE, "case", "judge", "judge_model", "jobs", "agents", "budget", "gateway", "cases", "store",
                  "progress"}
 """Choices that mean something where stored trials are graded again."""
 
@@ -89,7 +89,7 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
         """The tasks of what is not settled. `names` becomes the selection among them."""
         outer = [name for name in names if name in own_names or names_a_case(name)]
         inner = [name for name in names if name not in outer]
-        flat = look.flat(expand(outer, [*look.top(), *own_names]))
+        flat = look.chosen(look.flat(expand(outer, [*look.top(), *own_names])), own_names)
         cases = [name for name in flat if name not in own_names]
         leant_on = _leant_on(own, own_names)
         needed = look.meant(leant_on)

@@ -119,7 +119,7 @@ def look_at(root: Path, environ: Mapping[str, str], command_line: Mapping[str, s
     asked = [_whole(name, invocation) for name in names]
     cases = expand([name for name in asked if names_a_case(name)], invocation.top())
     inner = [name for name in asked if not names_a_case(name)]
-    flat = invocation.flat(cases)
+    flat = invocation.chosen(invocation.flat(cases))
     plan = invocation.plan
     plan.build(invocation.meant([*flat, *inner]), named={name.removeprefix("case:") for name in cases},
                asked=invocation.asked(flat, inner))

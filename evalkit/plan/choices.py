@@ -196,7 +196,7 @@ _TOLD: dict[str, tuple[Callable[[str], object], str]] = {
         "that plays them; record:PATH keeps what passes; direct: without evalkit's own gateway"),
     "cases": (str, "the folder of the case files"),
     "store": (_place, "the folder of the store, shared with other checkouts (default: .evalkit/store)"),
-    "case": (_list, "regrade: only cases whose names begin so (a comma list)"),
+    "case": (_list, "only cases whose names begin so (a comma list): of those that are named, or of a regraded run"),
     "check": (_list, "regrade: only checks and judges of these ids (a comma list)"),
     "jobs": (_positive, "how many builds and checks that run commands work at once; grep and models do not count"),
     "agents": (_positive, "how many agents work at once, where they wait for models; those that build in their "
