@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import orjson
@@ -34,6 +34,9 @@ from evalkit.plan.keys import Contents, template_inputs, workspace_inputs
 from evalkit.plan.trials import PLAYED, Subject
 from evalkit.records import Misfit, of_schema, structure
 from evalkit.report.regraded import REGRADED, TreeSource
+
+if TYPE_CHECKING:
+    from evalkit.execute.warm import Warm
 
 __all__ = ["Found", "StoredTrial", "Trees", "stored_trials"]
 
@@ -153,17 +156,18 @@ class Trees:
 
     def of(self, trial: StoredTrial, unit: Case) -> Found:
         """The final tree of a trial. Raises HarnessError where none can be had, with all that was wrong."""
-        archive = trial.folder / ARCHIVE
+        archive, warm = trial.folder / ARCHIVE, self._warm(unit, trial.lane)
         key, tree_digest = str(trial.result.get("agent_key") or ""), trial.result.get("tree_digest")
         kept = self._kept(key, str(tree_digest)) if key else None
         if kept is not None:
             entry, files = kept
             place = archive if archive.is_file() else entry / TREE
-            return Found(ArchivedTree(self.session, key, Manifest(files, (), 0), place, lane=trial.lane), "store")
+            manifest = Manifest(files, (), 0)
+            return Found(ArchivedTree(self.session, key, manifest, place, lane=trial.lane, warm=warm), "store")
         problem = ""
         if archive.is_file():
             try:
-                tree = ArchivedTree.of(self.session, key, archive, lane=trial.lane)
+                tree = ArchivedTree.of(self.session, key, archive, lane=trial.lane, warm=warm)
                 changed = tree_digest is not None and digest(tree.manifest.files) != tree_digest
                 notes = ("its archive holds another tree than the one that was graded",) if changed else ()
                 return Found(tree, "archive", notes=notes)
@@ -176,8 +180,15 @@ class Trees:
         doubts = [f"{name} cannot be rebuilt: {why}" for name, why in rebuilt.uncertain.items()]
         doubts = [f"only what was written last can be rebuilt: {rebuilt.whole}", *doubts] if rebuilt.whole else doubts
         notes = (*([problem] if problem else ()), *doubts, *rebuilt.notes)
-        written = RebuiltTree(self.session, key, rebuilt.manifest, rebuilt, lane=trial.lane)
+        written = RebuiltTree(self.session, key, rebuilt.manifest, rebuilt, lane=trial.lane, warm=warm)
         return Found(written, "transcript", rebuilt.ended, notes)
+
+    def _warm(self, unit: Case, lane: str) -> Warm | None:
+        if lane == "local":
+            return None
+        from evalkit.execute.warm import warm_for
+
+        return warm_for(self.session, unit.setup, lane, self.contents)
 
     def _kept(self, key: str, tree_digest: str) -> tuple[Path, dict[str, str]] | None:
         """The entry of a kept agent run, and its tree's digests, where that is the tree that was graded."""

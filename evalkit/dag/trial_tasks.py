@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
@@ -31,6 +31,9 @@ from evalkit.plan.trials import Trial
 from evalkit.records import read_plain, read_record, write_bytes, write_record
 from evalkit.report.result import TrialResult, build_result
 from evalkit.report.row import Row, row_of
+
+if TYPE_CHECKING:
+    from evalkit.execute.warm import Warm
 
 __all__ = ["TrialTasks"]
 
@@ -87,7 +90,15 @@ class TrialTasks:
     @cached_property
     def _tree(self) -> FinalTree:
         record = self._record
-        return FinalTree(self.session, record.key, record.tree, lane=self.trial.lane)
+        return FinalTree(self.session, record.key, record.tree, lane=self.trial.lane, warm=self._warm)
+
+    @property
+    def _warm(self) -> Warm | None:
+        if self.trial.lane == "local":
+            return None
+        from evalkit.execute.warm import warm_for
+
+        return warm_for(self.session, self.setup, self.trial.lane, self.contents)
 
     @cached_property
     def _recording(self) -> Recording:

@@ -43,7 +43,8 @@ from evalkit.plan.keys import Inputs, agent_inputs, changes, template_inputs, wo
 from evalkit.plan.trials import SKILLS_FOLDER, Trial
 from evalkit.records import BadRecord, Misfit, read_record, record_bytes, structure, unstructure, write_record
 
-__all__ = ["RETRIES", "TRANSCRIPT", "TREE", "agent_record", "is_light", "make_template", "make_workspace", "run_agent"]
+__all__ = ["RETRIES", "TRANSCRIPT", "TREE", "agent_record", "carry_out", "is_light", "make_template", "make_workspace",
+           "run_agent"]
 
 TREE = "tree.tar.zst"
 TRANSCRIPT = "transcript.jsonl"
@@ -64,7 +65,7 @@ def make_template(session: Session, setup: Setup, *, inputs: Inputs, lane: str =
           session.store.making("template", key, durable=False, inputs=inputs) as entry):
         tree = room.tree
         if scaffold.command is not None:
-            _command(session, room, scaffold.command, {"workspace": str(room.seen(tree))}, cwd=tree.parent,
+            carry_out(session, room, scaffold.command, {"workspace": str(room.seen(tree))}, cwd=tree.parent,
                      log=room.scratch / "scaffold.log", what="the scaffold command", origin=scaffold.origin)
             if tree.is_symlink() or not tree.is_dir():
                 raise UserError(f"the scaffold command made no folder at {{workspace}} ({scaffold.origin})",
@@ -162,7 +163,7 @@ def _deliver(session: Session, skill: Skill, target: Path, room: Room) -> None:
         return
     assert skill.command is not None
     printed = room.scratch / f"skill-{skill.name}.md"
-    _command(session, room, skill.command, {"skill": skill.name}, cwd=room.beside, output=printed,
+    carry_out(session, room, skill.command, {"skill": skill.name}, cwd=room.beside, output=printed,
              log=printed.with_suffix(".log"), what=f"skill `{skill.name}`: its command", origin=skill.origin)
     text = printed.read_bytes()
     if not text.strip():
@@ -172,8 +173,8 @@ def _deliver(session: Session, skill: Skill, target: Path, room: Room) -> None:
     (target / "SKILL.md").write_bytes(text)
 
 
-def _command(session: Session, room: Room, command: Command, values: Mapping[str, str], *, cwd: Path, log: Path,
-             what: str, origin: str, output: Path | None = None) -> None:
+def carry_out(session: Session, room: Room, command: Command, values: Mapping[str, str], *, cwd: Path, log: Path,
+              what: str, origin: str, output: Path | None = None) -> None:
     """Run a set-up command of a case, all it says into `log`, or its standard output into `output`.
 
     Raises UserError, with the command's own words, where it fails.
@@ -249,7 +250,7 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
         if session.keep_workspaces:
             session.say(f"workspace kept: {tree}")
         unpack(workspace / TREE, tree)
-        prewarmed = _prewarm(session, case, room) if agent.traits.builds else 0.0
+        prewarmed = _prewarm(session, trial, room, workspace) if agent.traits.builds else 0.0
         for item in own:
             room.show(item.folder)
         job = Job(
@@ -367,13 +368,25 @@ def _listed(archive: Path) -> Manifest:
     return listed(archive)
 
 
-def _prewarm(session: Session, case: Case, room: Room) -> float:
-    """Run the case's prewarm commands in the workspace. A failing one is a broken set-up, not the agent's fault."""
-    began = time.monotonic()
-    for command in case.setup.prewarm:
-        session.say(f"prewarm: {' '.join(command.words)}")
-        _command(session, room, command, {}, cwd=room.tree, log=room.scratch / "prewarm.log", what="the prewarm",
-                 origin=case.origin)
+def _prewarm(session: Session, trial: Trial, room: Room, workspace: Path) -> float:
+    """Run the case's prewarm commands in the workspace, or put a clone of what they once made into it. Returns seconds.
+
+    A failing one is a broken set-up, not the agent's fault.
+    """
+    began, setup = time.monotonic(), trial.case.setup
+    if not setup.prewarm:
+        return 0.0
+    if room.walls:
+        from evalkit.execute.warm import warm_for
+
+        warm = warm_for(session, setup, trial.lane)
+        if warm is not None:
+            warm.furnish(room, _listed(workspace / TREE).files, begins=True)
+    else:
+        for command in setup.prewarm:
+            session.say(f"prewarm: {' '.join(command.words)}")
+            carry_out(session, room, command, {}, cwd=room.tree, log=room.scratch / "prewarm.log", what="the prewarm",
+                      origin=trial.case.origin)
     return time.monotonic() - began
 
 

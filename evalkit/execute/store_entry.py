@@ -23,8 +23,8 @@ from attrs import frozen
 
 from evalkit.errors import HarnessError
 
-__all__ = ["MANIFEST", "Damaged", "EntryManifest", "Stamp", "check_file", "fill", "is_key", "is_kind", "parse_manifest",
-           "read_manifest", "seal", "stamp_of", "take_stock"]
+__all__ = ["MANIFEST", "Damaged", "EntryManifest", "Stamp", "check_file", "fill", "fits", "is_key", "is_kind",
+           "parse_manifest", "read_manifest", "seal", "stamp_of", "take_stock"]
 
 MANIFEST = "entry.json"
 SCHEMA = 1
@@ -213,11 +213,15 @@ def _size(value: Any) -> int:
     return value
 
 
+def fits(name: str) -> bool:
+    """Whether an entry may hold a file at this path: it stays below its folder on any system, and is not the manifest.
+    """
+    return not (any(part in ("", ".", "..") for part in name.split("/")) or name == MANIFEST or not _is_text(name)
+                or len(name.encode()) > 1_000 or any(not char.isprintable() or char in "\\:" for char in name))
+
+
 def _place(name: str) -> str:
-    """A path that stays below the entry's folder on any system, and is not the manifest's own."""
-    parts = name.split("/")
-    if (any(part in ("", ".", "..") for part in parts) or name == MANIFEST or len(name.encode()) > 1_000
-            or any(not char.isprintable() or char in "\\:" for char in name)):
+    if not fits(name):
         raise ValueError
     return name
 

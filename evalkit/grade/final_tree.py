@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
@@ -15,6 +16,9 @@ from evalkit.execute.lanes import LocalRoom, Room
 from evalkit.execute.session import Session
 from evalkit.execute.stages import TREE
 from evalkit.execute.tree import Manifest, entries, read_files, unpack
+
+if TYPE_CHECKING:
+    from evalkit.execute.warm import Warm
 
 __all__ = ["Copy", "FinalTree"]
 
@@ -42,12 +46,13 @@ class Copy:
 
 @frozen
 class FinalTree:
-    """lane: where the commands of checks run."""
+    """lane: where the commands of checks run. warm: what their copies are furnished with, if anything."""
 
     session: Session
     key: str
     manifest: Manifest
     lane: str = field(default="local", kw_only=True)
+    warm: Warm | None = field(default=None, kw_only=True, eq=False, repr=False)
 
     @property
     def archive(self) -> Path:
@@ -78,10 +83,12 @@ class FinalTree:
     @contextmanager
     def copy(self, toolchains: tuple[Toolchain, ...], *, lane: str = "local") -> Iterator[Copy]:
         """A copy with a home of its own. In the local lane it carries no caches: at another path they would be false
-        hits.
+        hits. In the sandbox it has those of the set-up (warm.py).
         """
         with self.session.room("grade", toolchains, lane=lane) as room:
             self.write(room.tree)
+            if self.warm is not None and room.walls:
+                self.warm.furnish(room, self.manifest.files)
             yield Copy(room.tree, room.scratch, room.env, room)
 
     def write(self, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
@@ -11,6 +12,9 @@ from evalkit.execute.session import Session
 from evalkit.execute.tree import Manifest, entries, entry_digest, read_files
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.grep import LARGEST
+
+if TYPE_CHECKING:
+    from evalkit.execute.warm import Warm
 
 __all__ = ["ArchivedTree", "RebuiltTree"]
 
@@ -28,9 +32,10 @@ class ArchivedTree(FinalTree):
     _matched: dict[tuple[str, ...], list[str]] = field(factory=dict, init=False)
 
     @classmethod
-    def of(cls, session: Session, key: str, place: Path, *, lane: str = "local") -> ArchivedTree:
+    def of(cls, session: Session, key: str, place: Path, *, lane: str = "local",
+           warm: Warm | None = None) -> ArchivedTree:
         """The tree of an archive of which nothing is known: its digests are taken. Raises HarnessError."""
-        tree = cls(session, key, Manifest({}, (), 0), place, lane=lane)
+        tree = cls(session, key, Manifest({}, (), 0), place, lane=lane, warm=warm)
         room = _ROOM
         for name, kind, data in entries(place):
             tree.manifest.files[name] = entry_digest(kind, data)

@@ -37,7 +37,7 @@ from evalkit.plan.trials import SKILLS_FOLDER, Trial
 
 __all__ = ["ABSENT", "PLAYED_BY", "STATE_FILE", "Contents", "Held", "Inputs", "agent_inputs", "answer_inputs",
            "changes", "grade_inputs", "judge_inputs", "question_inputs", "template_inputs", "toolchain_inputs",
-           "workspace_inputs"]
+           "warm_inputs", "workspace_inputs"]
 
 Inputs: TypeAlias = dict[str, str]
 Contents: TypeAlias = Callable[[str], str]
@@ -107,6 +107,15 @@ def workspace_inputs(setup: Setup, contents: Contents, skills_folder: str = SKIL
             inputs |= _toolchains(setup) | _lane(lane)
     if setup.skills and skills_folder != SKILLS_FOLDER:
         inputs["skills folder"] = skills_folder
+    return inputs
+
+
+def warm_inputs(setup: Setup, contents: Contents, lane: str) -> Inputs:
+    """Of a prewarm that trials share: what it builds, and with what. Skills are not built."""
+    inputs = {"layout": LAYOUT, "template": digest(template_inputs(setup, contents, lane)), "lane": lane,
+              "prewarm": digest(setup.prewarm), "caches": digest(setup.caches), **_toolchains(setup)}
+    if setup.starter is not None:
+        inputs[f"starter {setup.starter}"] = contents(setup.starter)
     return inputs
 
 
@@ -205,6 +214,8 @@ def grade_inputs(case: Case, check: Check, tree: Mapping[str, str], grader: str,
     if isinstance(spec, ScoreSpec) and spec.parses is None:
         return inputs | {"answer": tree.get(spec.answer, "")}
     inputs |= {"final tree": digest(dict(tree)), "lane": lane}
+    if lane != "local" and case.setup.prewarm:
+        inputs["prewarm"] = digest(case.setup.prewarm)
     inputs |= _toolchains(case.setup)
     if isinstance(spec, HiddenTestsSpec):
         inputs |= {path: contents(path) for path in (spec.path, *spec.more)}
