@@ -61,12 +61,13 @@ class Lines:
             self._tails.setdefault(line[-_TAIL:], {}).setdefault((len(line), _digest(line)), set()).add(number)
 
     def drop(self, text: str) -> None:
-        """Forget the lines of a text that an agent may know."""
+        """Forget the lines of a text that an agent may know. It may have one of them several times."""
         for line, _, size, digest in self._matches(text):
-            held = self._tails[line[-_TAIL:]]
-            del held[size, digest]
+            tail = line[-_TAIL:]
+            held = self._tails.get(tail, {})
+            held.pop((size, digest), None)
             if not held:
-                del self._tails[line[-_TAIL:]]
+                self._tails.pop(tail, None)
 
     def seal(self) -> None:
         """All is added and dropped: count what each file has left."""
