@@ -13,7 +13,7 @@ from typing import Any, Final
 from evalkit.analysis.dialect import compile_regex
 from evalkit.analysis.model_calls import ArgumentTest
 
-__all__ = ["ABSENT", "at_path", "equal", "is_number", "is_type", "passes"]
+__all__ = ["ABSENT", "at_path", "compiled", "equal", "is_number", "is_type", "passes"]
 
 REGEX_LIMIT = 2.0
 """Seconds for one text."""
@@ -49,29 +49,35 @@ def at_path(value: Any, path: str) -> Any:
 
 def passes(test: ArgumentTest, value: Any) -> bool:
     """Whether what is at the test's key passes it. value: ABSENT where nothing is there."""
+    return compiled(test)(value)
+
+
+def compiled(test: ArgumentTest) -> Callable[[Any], bool]:
+    """A test as a function of what is at its key, for who has many values."""
     wanted = test.values
-    if test.test == "absent":
-        return value is ABSENT
-    if value is ABSENT:
-        return False
+    first = wanted[0] if wanted else None
     match test.test:
+        case "absent":
+            return lambda value: value is ABSENT
         case "any":
-            return True
+            return lambda value: value is not ABSENT
         case "is":
-            return equal(value, wanted[0])
+            return lambda value: value is not ABSENT and equal(value, first)
         case "one of":
-            return any(equal(value, one) for one in wanted)
+            return lambda value: value is not ABSENT and any(equal(value, one) for one in wanted)
         case "includes":
-            return _includes(value, wanted)
+            return lambda value: _includes(value, wanted)
         case "type":
-            return is_type(value, wanted[0])
+            return lambda value: value is not ABSENT and is_type(value, first)
         case "approx":
-            return _near(value, wanted[0], wanted[1])
+            return lambda value: _near(value, first, wanted[1])
         case "~":
-            return isinstance(value, str) and _found(wanted[0], wanted[1], value)
+            return lambda value: isinstance(value, str) and _found(wanted[0], wanted[1], value)
         case "in":
-            return is_number(value) and wanted[0] <= value <= wanted[1]
-    return is_number(value) and _COMPARED[test.test](value, wanted[0])
+            low, high = wanted
+            return lambda value: (type(value) is int or type(value) is float) and low <= value <= high
+    compare = _COMPARED[test.test]
+    return lambda value: is_number(value) and compare(value, first)
 
 
 def equal(one: Any, other: Any) -> bool:

@@ -17,7 +17,7 @@ from attrs import frozen
 from evalkit.analysis.calls_shown import call_shown
 from evalkit.analysis.model import CallsSpec, Expected
 from evalkit.errors import HarnessError
-from evalkit.grade.calls_actual import Actual, Actuals, fits, read_actuals
+from evalkit.grade.calls_actual import Actual, Actuals, fits, meets, read_actuals
 from evalkit.grade.calls_match import Match, Matcher
 from evalkit.grade.calls_told import actual_shown, called, cut, why_not
 from evalkit.grade.evidence import EVIDENCE_LIMIT, plain
@@ -84,7 +84,7 @@ class _Grading:
         self.free = self._matcher(())
 
     def _matcher(self, kept: Sequence[int]) -> Matcher:
-        return Matcher(self.names, lambda call, number: fits(call, self.actuals[number]), kept)
+        return Matcher(self.names, lambda call: meets(call, self.actuals), kept)
 
     def sequence(self, sequence: tuple[Expected, ...], *, only: bool) -> _Said:
         """What came of one `expect`."""

@@ -25,8 +25,8 @@ from evalkit.analysis.model import AnyOrder, Call, Either, Expected
 
 __all__ = ["Assignment", "Match", "Matcher", "Taken"]
 
-Fits: TypeAlias = Callable[[Call, int], bool]
-"""Whether the actual call with a number, from 0, meets an expectation."""
+Fits: TypeAlias = Callable[[Call], Callable[[int], bool]]
+"""Of an expectation: whether the actual call with a number, from 0, meets it."""
 Taken: TypeAlias = tuple[tuple[Call, int], ...]
 """Expectations, each with the call that it took."""
 
@@ -59,14 +59,14 @@ class Match:
 class Matcher:
     """Matches expectations with calls. names: of the calls, in order. kept: the numbers of those that none may pass by.
 
-    What is expected must live as long as this: answers of `fits` are remembered.
+    What is expected must live as long as this: what `fits` makes of it is remembered.
     """
 
     def __init__(self, names: Sequence[str], fits: Fits, kept: Sequence[int] = ()) -> None:
         self.count = len(names)
         self._names = names
         self._kept = sorted(kept)
-        self._known: dict[tuple[int, int], bool] = {}
+        self._known: dict[int, Callable[[int], bool]] = {}
         self._fits = fits
 
     @cached_property
@@ -101,7 +101,7 @@ class Matcher:
                     yield from self.after(branch, states)
             case AnyOrder(items=items):
                 for state in states:
-                    yield from self._any_order([list(_singles(item)) for item in items], state)
+                    yield from self._any_order(items, state)
 
     def _stretch(self, end: int) -> int:
         """The number of kept calls before a place."""
@@ -119,74 +119,112 @@ class Matcher:
             found.setdefault(self._stretch(state.end), state)
         return list(found.values())
 
-    def fits(self, call: Call, number: int) -> bool:
-        key = (id(call), number)
-        if key not in self._known:
-            self._known[key] = self._fits(call, number)
-        return self._known[key]
+    def fits(self, call: Call) -> Callable[[int], bool]:
+        """Whether a call with a number, of the same name, meets an expectation."""
+        found = self._known.get(id(call))
+        if found is None:
+            found = self._known[id(call)] = self._fits(call)
+        return found
 
     def _firsts(self, call: Call, start: int) -> Iterator[int]:
         """The first call that fits before the next kept one, and that one, if it fits."""
-        border = self._next_kept(start)
+        border, fits = self._next_kept(start), self.fits(call)
         places = self._places.get(call.name, [])
         for at in range(bisect_left(places, start), len(places)):
             number = places[at]
             if number >= border:
                 break
-            if self.fits(call, number):
+            if fits(number):
                 yield number
                 break
-        if border < self.count and self._names[border] == call.name and self.fits(call, border):
+        if border < self.count and self._names[border] == call.name and fits(border):
             yield border
 
     # ---- in any order ----
-    def _any_order(self, items: list[list[Call]], state: Match) -> Iterator[Match]:
+    def _any_order(self, items: Sequence[Call | Either], state: Match) -> Iterator[Match]:
         """Of each stretch the earliest end where all items, and all kept calls up to there, are taken."""
+        group = _Group(items, self)
         every, kept = Assignment(len(items)), Assignment(len(items))
-        names = {single.name for singles in items for single in singles}
         border, done = self._next_kept(state.end), -1
-        numbers = sorted({number for name in names for number in self._from(name, state.end)}
-                         | set(self._kept[self._stretch(state.end):]))
-        for number in numbers:
-            mask = self._mask(items, number)
+        for number in self._of_group(group, state.end):
             if number == border:
-                if not kept.add(mask, number):
+                if not kept.add(group.mask(number), number):
                     return
                 border = self._next_kept(number + 1)
-            every.add(mask, number)
+            if not every.full:
+                every.add(group.mask(number, every.open), number)
             stretch = self._stretch(number + 1)
             if every.full and stretch > done:
                 done = stretch
-                yield Match(number + 1, _Trail(state.trail, self._taken(items, state.end, number + 1)))
+                yield Match(number + 1, _Trail(state.trail, self._taken(group, state.end, number + 1)))
+            if every.full and border == self.count:
+                return  # all that follows is in the same stretch
+
+    def _of_group(self, group: _Group, start: int) -> list[int]:
+        """The calls from a place on that may meet an item, and those that must be kept."""
+        found = {number for name in group.names for number in self._from(name, start)}
+        return sorted(found | set(self._kept[self._stretch(start):]))
 
     def _from(self, name: str, start: int) -> list[int]:
         places = self._places.get(name, [])
         return places[bisect_left(places, start):]
 
-    def _mask(self, items: list[list[Call]], number: int) -> int:
-        """The items that a call fits, as bits."""
-        name = self._names[number]
-        return sum(1 << at for at, singles in enumerate(items)
-                   if any(single.name == name and self.fits(single, number) for single in singles))
-
-    def _taken(self, items: list[list[Call]], start: int, end: int) -> Taken:
+    def _taken(self, group: _Group, start: int, end: int) -> Taken:
         """An assignment of all items to calls of a window that has all kept ones in it: those are added first."""
-        window = range(start, end)
-        kept = [number for number in self._kept if number in window]
-        assignment = Assignment(len(items))
-        for number in (*kept, *(number for number in window if number not in set(kept))):
-            assignment.add(self._mask(items, number), number)
-        return tuple((next(single for single in singles if single.name == self._names[number]
-                           and self.fits(single, number)), number)
-                     for singles, number in zip(items, assignment.holders, strict=True) if number is not None)
+        window = [number for number in self._of_group(group, start) if number < end]
+        kept = {number for number in self._kept if start <= number < end}
+        assignment = Assignment(len(group.items))
+        for number in (*sorted(kept), *(number for number in window if number not in kept)):
+            if not assignment.full:
+                assignment.add(group.mask(number, assignment.open), number)
+        return tuple((group.single(at, number), number)
+                     for at, number in enumerate(assignment.holders) if number is not None)
 
     def unassigned(self, items: Sequence[Call | Either], start: int) -> list[int]:
         """The items of an `in any order` that find no call from a place on, when as many as possible have one."""
-        singles = [list(_singles(item)) for item in items]
-        assignment = Assignment(len(items))
-        for number in range(start, self.count):
-            assignment.add(self._mask(singles, number), number)
+        group, assignment = _Group(items, self), Assignment(len(items))
+        for number in self._of_group(group, start):
+            assignment.add(group.mask(number, assignment.open), number)
         return [at for at, number in enumerate(assignment.holders) if number is None]
+
+    def name(self, number: int) -> str:
+        return self._names[number]
+
+
+class _Group:
+    """The items of an `in any order`, and which of them a call meets."""
+
+    def __init__(self, items: Sequence[Call | Either], matcher: Matcher) -> None:
+        self.items = items
+        self._name = matcher.name
+        self._singles = [list(_singles(item)) for item in items]
+        self._fits = [[(single.name, matcher.fits(single)) for single in singles] for singles in self._singles]
+        self.names = {name for of_item in self._fits for name, _ in of_item}
+        self._known: dict[tuple[str, int], list[tuple[int, Callable[[int], bool]]]] = {}
+
+    def mask(self, number: int, first: int = -1) -> int:
+        """The items that a call meets, as bits; 0 where it meets none of `first`."""
+        name = self._name(number)
+        if not any(fits(number) for _, fits in self._of(name, first)):
+            return 0
+        mask = 0
+        for bit, fits in self._of(name, -1):
+            if not mask & bit and fits(number):
+                mask |= bit
+        return mask
+
+    def _of(self, name: str, among: int) -> list[tuple[int, Callable[[int], bool]]]:
+        """What calls of a name may meet among some items: the items, as bits, and whether a call does."""
+        key = name, among
+        if key not in self._known:
+            self._known[key] = [(1 << at, fits) for at, of_item in enumerate(self._fits) if among >> at & 1
+                                for known, fits in of_item if known == name]
+        return self._known[key]
+
+    def single(self, at: int, number: int) -> Call:
+        """The call of an item that a call meets."""
+        return next(single for single, (name, fits) in zip(self._singles[at], self._fits[at], strict=True)
+                    if name == self._name(number) and fits(number))
 
 
 def _singles(item: Expected) -> Iterator[Call]:
@@ -217,6 +255,11 @@ class Assignment:
     @property
     def full(self) -> bool:
         return not self._free
+
+    @property
+    def open(self) -> int:
+        """The items for which something could still be added: a call that meets none of these changes nothing."""
+        return (1 << self.count) - 1 & ~self._closed
 
     def add(self, mask: int, number: int) -> bool:
         """Assign a call to an item that it fits (`mask`, as bits), moving others where that is needed."""

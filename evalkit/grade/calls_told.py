@@ -78,7 +78,7 @@ class _Telling:
         if not same:
             return [f"`{expected.name}` was not called", *self._instead(expected)]
         early = [actual for actual in same if actual.number <= self.start
-                 and self.matcher.fits(expected, actual.number - 1)]
+                 and self.matcher.fits(expected)(actual.number - 1)]
         if early:
             last = self.actuals[self.start - 1]
             return [f"`{expected.name}` was not called after {last.where}",

@@ -27,7 +27,7 @@ def fits(expected: Call, actual: Actual) -> bool:
 
 def found(sequence: Sequence[Expected], actual: Sequence[Actual], kept: Sequence[int] = ()) -> list[int] | None:
     """The calls that were taken, or None."""
-    matcher = Matcher([name for name, _ in actual], lambda one, number: fits(one, actual[number]), kept)
+    matcher = Matcher([name for name, _ in actual], lambda one: lambda number: fits(one, actual[number]), kept)
     match = matcher.whole(sequence)
     return None if match is None else [number for _, number in match.taken]
 
