@@ -76,7 +76,7 @@ class Plan:
             words += ["--ro-bind", str(shown), str(shown)]
         for source, target in self.binds:
             words += ["--bind", str(source), str(target)]
-        words += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(self.cwd)]
+        words += ["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(self.cwd)]
         for name, value in self.env.items():
             words += ["--setenv", name, value]
         return words
