@@ -18,23 +18,32 @@ export function file(path) {
   return existsSync(full) && lstatSync(full).isFile() ? readFileSync(full, "utf8") : null;
 }
 
-/** The names of the workspace's migrations, in the order in which they are applied. */
-export function migrations() {
-  const folder = join(workspace, "supabase/migrations");
+/** The names of a tree's migrations, in the order in which they are applied. */
+export function migrations(tree = workspace) {
+  const folder = join(tree, "supabase/migrations");
   if (!existsSync(folder)) return [];
   return readdirSync(folder).filter((name) => name.endsWith(".sql") && lstatSync(join(folder, name)).isFile()).sort();
 }
 
+/** What is not as it should be of the migrations that were there: those that changed, and new ones in front of them. */
+export function history() {
+  const given = migrations(here);
+  const changed = given.filter(
+    (name) => file(`supabase/migrations/${name}`) !== readFileSync(join(here, "supabase/migrations", name), "utf8"));
+  return [...changed, ...migrations().filter((name) => !given.includes(name) && name < given.at(-1))];
+}
+
 /**
- * A new database: the platform, three users, then every migration. `given`: how many of the migrations stood in the
- * workspace from the beginning; `between` is called with the database when those are applied, before the others.
+ * A new database: the platform, three users, then every migration. `between` is called with the database when those are
+ * applied that were there from the beginning (they lie beside the tests), before the others.
  */
-export async function project({ given = 0, between } = {}) {
+export async function project({ between } = {}) {
   const db = new Database(await connect());
   await db.run(readFileSync(join(here, "bootstrap.sql"), "utf8"));
   await db.run(`insert into auth.users (id, email) values
     ('${ALICE}', 'alice@example.com'), ('${BOB}', 'bob@example.com'), ('${CAROL}', 'carol@example.com')`);
   const names = migrations();
+  const given = migrations(here).length;
   for (const [index, name] of names.entries()) {
     if (index === given && between) await between(db);
     await db.apply(name);

@@ -1,0 +1,8 @@
+-- An update finds only rows that a select policy shows.
+
+alter policy "profiles: change own" on public.profiles
+  with check ((select auth.uid()) = id);
+
+-- Policies cannot tell columns apart: privileges do.
+revoke update on public.profiles from authenticated, anon;
+grant update (display_name, bio, updated_at) on public.profiles to authenticated;

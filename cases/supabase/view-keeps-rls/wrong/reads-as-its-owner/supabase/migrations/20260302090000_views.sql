@@ -1,0 +1,10 @@
+create view public.my_open_orders as
+  select id, placed_on, total_cents
+  from public.orders
+  where status = 'open';
+
+revoke all on public.my_open_orders from anon, authenticated;
+grant select on public.my_open_orders to authenticated;
+
+alter view public.revenue_by_day set (security_invoker = true);
+revoke all on public.revenue_by_day from anon, authenticated;
