@@ -40,7 +40,8 @@ def test_a_known_answer_is_skipped(project: MiniProject, agent: str) -> None:
     assert (0 if agent == "oracle" else 1) == done.status, done.err
     place = next(project.path("results/latest").rglob("checked.json"))
     found = json.loads(place.read_text())
-    assert ("skipped", "a known answer has no transcript") == (
+    who = "an agent that does nothing" if agent == "nop" else "a known answer"
+    assert ("skipped", f"{who} has no transcript") == (
         found["verdict"]["status"], found["verdict"]["summary"])
     assert {} == project.doit("run", "case:greeting", f"agent={agent}").ran
 

@@ -53,8 +53,9 @@ ENTRIES = (
     ),
     Entry(
         "E082", "an argument that does not fit the schema of its command",
-        """The JSON Schema of the command has no such argument, or no value that it takes can pass the test. Only
-        arguments that are named are looked at.""",
+        """The JSON Schema of the command has no such argument, or no value that it takes can pass the test, or all
+        tests of the argument together. `exact` lists all arguments that the command requires; `confirmed` is for a
+        command that takes `confirm`. Only arguments that are named are looked at.""",
         wrong=files('''
             === suite.eval
             suite viewer {
@@ -81,7 +82,7 @@ ENTRIES = (
         """A tier says what its cases need. `requires schema flat`: no expected command takes lists or objects.
         `requires read`: each of them says that it only reads, in its schema by `annotations: {readOnlyHint: true}`.
         `requires confirmation`: one that is expected or forbidden says that it needs one, by `annotations:
-        {destructiveHint: true}`.""",
+        {destructiveHint: true}`. `requires one of NAME, …`: one of these commands is expected.""",
         wrong=files('''
             === suite.eval
             suite viewer {
@@ -112,7 +113,8 @@ ENTRIES = (
         `name`; or an object that has one of these as `commands`. A schema or a definition may have `annotations` with
         `readOnlyHint` and `destructiveHint`. Anything else cannot be understood. The object is imported by a Python of
         its own, with a time limit; modules are looked for in the suite's folder, in the project's, and among what is
-        installed.""",
+        installed. `registry mcp "COMMAND"` starts an MCP server, in the suite's folder, and asks it for its tools; that
+        needs the package `mcp` (`pip install 'evalkit[mcp]'`).""",
         wrong=files('''
             === suite.eval
             suite viewer {

@@ -13,7 +13,8 @@ from attrs import evolve
 from evalkit.analysis.model import AgentConfig, Command, Limits
 from evalkit.errors import UserError
 from evalkit.execute.agents.base import Job
-from evalkit.execute.agents.tools import ToolUser, modules
+from evalkit.execute.agents.calling import modules
+from evalkit.execute.agents.tools import ToolUser
 from evalkit.execute.models.prices import Price, Prices
 from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import AgentError, Ending
