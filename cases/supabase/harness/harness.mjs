@@ -12,6 +12,9 @@ export const ALICE = "a11ce000-0000-4000-8000-000000000001";
 export const BOB = "b0b00000-0000-4000-8000-000000000002";
 export const CAROL = "ca401000-0000-4000-8000-000000000003";
 
+/** What is looked through for names without a schema, in migrations and by the API. */
+const SEARCH_PATH = 'set search_path = "$user", public, extensions';
+
 /** The text of a file of the workspace, null where there is none. Links are not followed. */
 export function file(path) {
   const full = join(workspace, path);
@@ -39,7 +42,7 @@ export function history() {
  */
 export async function project({ between } = {}) {
   const db = new Database(await connect());
-  await db.run(readFileSync(join(here, "bootstrap.sql"), "utf8"));
+  await db.run(readFileSync(join(here, "bootstrap.sql"), "utf8") + SEARCH_PATH);
   await db.run(`insert into auth.users (id, email) values
     ('${ALICE}', 'alice@example.com'), ('${BOB}', 'bob@example.com'), ('${CAROL}', 'carol@example.com')`);
   const names = migrations();
@@ -79,7 +82,7 @@ export class Database {
       await this.engine.exec("rollback").catch(() => {});
       throw new Error(`migration ${name} cannot be applied: ${error.message}`);
     }
-    await this.engine.exec("reset all; reset role");
+    await this.engine.exec(`reset all; reset role; ${SEARCH_PATH}`);
   }
 
   /** The rows of a query by the database's owner. */

@@ -1,0 +1,14 @@
+create extension if not exists pg_trgm with schema extensions;
+
+create index places_name_trgm_idx on public.places using gin (name extensions.gin_trgm_ops);
+
+create function public.search_places(query text) returns setof public.places
+language sql stable security invoker set search_path = ''
+as $$
+  select p.*
+  from public.places p
+  where p.name operator(extensions.%) query
+  order by extensions.similarity(p.name, query) desc, p.id
+$$;
+
+grant execute on function public.search_places(text) to anon, authenticated;
