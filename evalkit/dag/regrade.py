@@ -34,6 +34,7 @@ from evalkit.analysis.model import (
     PluginSpec,
     ScoreSpec,
     SnapshotSpec,
+    StateSpec,
     TranscriptSpec,
 )
 from evalkit.dag.old_verdicts import holding, latest, old_key, old_statuses, why
@@ -418,6 +419,8 @@ def _doubt(case: Case, check: Check | Judge, found: Found, lane: str) -> str:
     spec = check.spec
     if _skipped(case, check, lane) or isinstance(spec, TranscriptSpec | CallsSpec | SnapshotSpec):
         return ""
+    if isinstance(spec, StateSpec):
+        return "the application's state cannot be told from a transcript"
     if isinstance(spec, GrepSpec | ExistsSpec | PluginSpec):
         return found.tree.rebuilt.doubt(spec.globs or None)
     return found.tree.rebuilt.doubt((spec.answer,) if isinstance(spec, ScoreSpec) and spec.parses is None else None)

@@ -60,12 +60,15 @@ class Caller:
 
 
 @contextmanager
-def calling(job: Job, agent: str) -> Iterator[Caller]:
-    """Start a case's application for an agent; what its state is when the `with` ends lies in the final tree."""
+def calling(job: Job, agent: str, *, often: bool = False) -> Iterator[Caller]:
+    """Start a case's application for an agent; what its state is when the `with` ends lies in the final tree.
+
+    often: of an agent that takes less time for a case than the application to start.
+    """
     case = job.trial.case
     with (job.transcript.open("wb") as sink,
           open_layer(case.agent, root=job.root, suite=job.root / case.suite.folder, env=job.env,
-                     home=job.home) as layer):
+                     home=job.home, often=often) as layer):
         yield Caller(layer, Writer(sink, job.redactor, agent))
         state = layer.state(CALL_LIMIT)
     if state is not None:

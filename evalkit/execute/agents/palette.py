@@ -80,7 +80,7 @@ class Palette:
 
     def run(self, job: Job) -> Ending:
         prompt = prompt_of(job.trial.case)
-        with calling(job, "palette") as caller:
+        with calling(job, "palette", often=True) as caller:
             caller.writer.write(Message("user", prompt))
             tool = best(prompt, caller.layer.tools, caller.layer.titles)
             if tool is not None:

@@ -33,7 +33,7 @@ _SAID = 300
 
 def play(job: Job, spec: CallsSpec) -> Ending:
     """Make the expected calls. Raises UserError where one cannot be made up, or the application rejects it."""
-    with calling(job, "oracle") as caller:
+    with calling(job, "oracle", often=True) as caller:
         caller.writer.write(Message("user", prompt_of(job.trial.case)))
         playing = _Playing(caller)
         for sequence in spec.sequences:

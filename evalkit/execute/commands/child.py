@@ -7,7 +7,7 @@ It is run as a script and imports nothing of evalkit. What the commands print go
     {"do": "call", "name": …, "arguments": {…}}    -> {"text": …, "rejected": false}
     {"do": "state"}                                -> {"state": …}
 
-A request that cannot be answered gets {"problem": words}.
+A request that cannot be answered gets {"problem": words}. With arguments it is a nursery (nursery.py).
 """
 
 from __future__ import annotations
@@ -15,18 +15,28 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import signal
+import socket
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 session: Any = None
 
 
 def main() -> None:
+    if len(sys.argv) > 1:
+        nursery(int(sys.argv[1]), sys.argv[2], sys.argv[3:])
+        return
     wire_in, wire_out = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
+    serve(wire_in, wire_out)
+
+
+def serve(wire_in: IO[str], wire_out: IO[str]) -> None:
     for line in wire_in:
         try:
             answer = answered(json.loads(line))
@@ -35,6 +45,42 @@ def main() -> None:
             said = json.dumps({"problem": words(error)})
         wire_out.write(said + "\n")
         wire_out.flush()
+
+
+def nursery(control: int, registry: str, folders: list[str]) -> None:
+    """Import a registry, and fork a session for each pair of files that comes: its socket, and its log.
+
+    Answers `+` when it can. A session is told its environment first, and answers with its process's number.
+    """
+    wire = socket.socket(fileno=control)
+    sys.path[:0] = folders
+    found(registry)
+    sys.path[:len(folders)] = []
+    if threading.active_count() > 1:
+        return  # a fork would have only one of them
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    wire.sendall(b"+")
+    while True:
+        data, files, _, _ = socket.recv_fds(wire, 1, 2)
+        if not data:
+            return
+        if os.fork() == 0:
+            wire.close()
+            os.setsid()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            talk, log = files
+            for standard in (1, 2):
+                os.dup2(log, standard)
+            os.close(log)
+            wire_in, wire_out = os.fdopen(talk, encoding="utf-8"), os.fdopen(os.dup(talk), "w", encoding="utf-8")
+            os.environ.clear()
+            os.environ.update(json.loads(wire_in.readline()))
+            wire_out.write(json.dumps({"pid": os.getpid()}) + "\n")
+            wire_out.flush()
+            serve(wire_in, wire_out)
+            os._exit(0)
+        for file in files:
+            os.close(file)
 
 
 def answered(request: dict[str, Any]) -> dict[str, Any]:

@@ -56,11 +56,11 @@ class CommandLayer(Protocol):
 
 @contextmanager
 def open_layer(agent: AgentConfig, *, root: Path, suite: Path, env: Mapping[str, str],
-               home: Path) -> Iterator[CommandLayer]:
+               home: Path, often: bool = False) -> Iterator[CommandLayer]:
     """Start what an agent's registry names, for the time of a `with`; what it started ends with it.
 
     root, suite: the project's folder, and that of the suite: where modules are looked for, and commands run. env: the
-    environment of a case's commands. home: a folder for what it prints.
+    environment of a case's commands. home: a folder for what it prints. often: it is started for many cases at a time.
     Raises UserError where the registry, the system prompt or the state cannot be had.
     """
     state = root / agent.state if agent.state is not None else None
@@ -75,5 +75,5 @@ def open_layer(agent: AgentConfig, *, root: Path, suite: Path, env: Mapping[str,
                         hint='agent tools { registry "package.module:name" }')
     from evalkit.execute.commands.python import open_python
 
-    with open_python(agent, state, folders=(suite, root), env=env, home=home) as layer:
+    with open_python(agent, state, folders=(suite, root), env=env, home=home, often=often) as layer:
         yield layer

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -23,6 +23,9 @@ from evalkit.execute.process import Dialogue, converse
 from evalkit.lint.registry import FORMS, named_tools
 from evalkit.lint.schema import hint, of_command
 
+if TYPE_CHECKING:
+    from evalkit.execute.commands.nursery import Socket
+
 __all__ = ["START_LIMIT", "built_system", "last_words", "open_python"]
 
 START_LIMIT = 60.0
@@ -32,9 +35,13 @@ _CHILD = Path(__file__).with_name("child.py")
 
 @contextmanager
 def open_python(agent: AgentConfig, state: Path | None, *, folders: tuple[Path, ...], env: Mapping[str, str],
-                home: Path) -> Iterator[CommandLayer]:
-    """Start the registry of an agent. Raises UserError where it cannot be started, or is none."""
-    with _started(agent, state, folders=folders, env=env, home=home, registry=agent.registry) as (talk, told):
+                home: Path, often: bool = False) -> Iterator[CommandLayer]:
+    """Start the registry of an agent. Raises UserError where it cannot be started, or is none.
+
+    often: it is started for many cases, so it is imported once for all of them, as far as that can be (nursery.py).
+    """
+    with _started(agent, state, folders=folders, env=env, home=home, registry=agent.registry,
+                  often=often) as (talk, told):
         tools, reads = _tools(agent.registry or "", told.get("commands"))
         titles = {name: title for name, given in named_tools(told.get("commands")) or ()
                   if name is not None and (title := _title(given))}
@@ -50,10 +57,17 @@ def built_system(agent: AgentConfig, state: Path | None, *, folders: tuple[Path,
 
 @contextmanager
 def _started(agent: AgentConfig, state: Path | None, *, folders: tuple[Path, ...], env: Mapping[str, str], home: Path,
-             registry: str | None) -> Iterator[tuple[Dialogue, dict[str, Any]]]:
+             registry: str | None, often: bool = False) -> Iterator[tuple[Dialogue | Socket, dict[str, Any]]]:
     log = home / "commands.log"
-    argv = [sys.executable, "-B", str(_CHILD)]
-    with converse(argv, cwd=folders[0], env={**env, "PYTHONSAFEPATH": "1"}, log=log) as talk:
+    with ExitStack() as stack:
+        talk: Dialogue | Socket | None = None
+        if often and registry is not None:
+            from evalkit.execute.commands.nursery import session
+
+            talk = stack.enter_context(session(registry, folders=folders, env=env, log=log))
+        if talk is None:
+            argv = [sys.executable, "-B", str(_CHILD)]
+            talk = stack.enter_context(converse(argv, cwd=folders[0], env={**env, "PYTHONSAFEPATH": "1"}, log=log))
         asked = {"do": "start", "folders": [str(folder) for folder in folders], "registry": registry,
                  "system": agent.system_function, "state": None if state is None else str(state)}
         what = f"registry `{registry}`" if registry else f"system prompt `{agent.system_function}`"
@@ -69,8 +83,8 @@ def _started(agent: AgentConfig, state: Path | None, *, folders: tuple[Path, ...
 
 
 class _Layer:
-    def __init__(self, talk: Dialogue, tools: tuple[Tool, ...], reads: frozenset[str], titles: Mapping[str, str],
-                 system: str) -> None:
+    def __init__(self, talk: Dialogue | Socket, tools: tuple[Tool, ...], reads: frozenset[str],
+                 titles: Mapping[str, str], system: str) -> None:
         self._talk = talk
         self.tools = tools
         self.reads = reads
@@ -90,7 +104,7 @@ class _Layer:
         return told.get("state")
 
 
-def _answer(talk: Dialogue, asked: Mapping[str, Any], limit: float) -> dict[str, Any]:
+def _answer(talk: Dialogue | Socket, asked: Mapping[str, Any], limit: float) -> dict[str, Any]:
     answer = talk.ask(orjson.dumps(asked), limit)
     try:
         told = orjson.loads(answer)

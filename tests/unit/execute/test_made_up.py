@@ -76,7 +76,8 @@ def test_what_cannot_be_made_up(tmp_path: Path, arguments: str, properties: dict
 WHOLE = st.integers(-5, 5)
 TESTS = st.one_of(
     WHOLE.map(lambda n: ArgumentTest("a", ">", (n,))), WHOLE.map(lambda n: ArgumentTest("a", "<=", (n,))),
-    WHOLE.map(lambda n: ArgumentTest("a", "in", (n, n + 3))), WHOLE.map(lambda n: ArgumentTest("a", "approx", (n, 0.5))),
+    WHOLE.map(lambda n: ArgumentTest("a", "in", (n, n + 3))),
+    WHOLE.map(lambda n: ArgumentTest("a", "approx", (n, 0.5))),
     st.just(ArgumentTest("a", "type", ("number",))))
 
 
