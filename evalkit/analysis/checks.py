@@ -13,6 +13,7 @@ from evalkit.analysis.calls import first_call, resolve_calls, resolve_state
 from evalkit.analysis.defined import Defined
 from evalkit.analysis.findings import Names
 from evalkit.analysis.levels import Block
+from evalkit.analysis.prompts import is_file, text_of_file
 from evalkit.analysis.scope import Scope
 from evalkit.analysis.silences import resolve_silences
 from evalkit.diagnostics import Span, did_you_mean
@@ -70,7 +71,7 @@ class Checks:
         return tuple(found)
 
     def judges(self) -> tuple[m.Judge, ...]:
-        return tuple(self._judge(judge) for _, judge in self.scope.levels.all(n.Judge))
+        return tuple(self._judge(folder, judge) for folder, judge in self.scope.levels.all(n.Judge))
 
     def _id(self, given: n.Name | None, kind: str, content: object, span: Span) -> str:
         name = given or n.Name(f"{kind}-{digest(content)[:6]}", span)
@@ -263,7 +264,7 @@ class Checks:
         return LANGUAGES[guessed or "javascript"]
 
     # ---- judges ----
-    def _judge(self, node: n.Judge) -> m.Judge:
+    def _judge(self, folder: Path, node: n.Judge) -> m.Judge:
         title = node.title.value if node.title else ""
         if not node.criteria:
             self.report("E032", "the judge has no criterion", node.span, help='add `criterion "…"`')
@@ -286,7 +287,8 @@ class Checks:
             threshold=node.threshold.value if node.threshold else None,
             advisory=node.threshold is None or node.advisory,
             criteria=tuple(criterion.value for criterion in node.criteria),
-            context=tuple(context.value for context in node.context),
+            context=tuple(text_of_file(self.scope, folder, context) or "" if is_file(context) else context.value
+                          for context in node.context),
             origin=str(node.span),
             models=tuple(self.values.word(model, "a model") for model in node.models),
             votes=node.votes.value if node.votes else 1,

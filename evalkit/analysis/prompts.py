@@ -7,7 +7,9 @@ from pathlib import Path
 from evalkit.analysis.scope import Scope
 from evalkit.syntax import nodes as n
 
-__all__ = ["resolve_prompt"]
+__all__ = ["is_file", "resolve_prompt", "text_of_file"]
+
+_ENDINGS = (".md", ".txt")
 
 
 def resolve_prompt(scope: Scope, folder: Path, node: n.Case) -> str:
@@ -21,17 +23,27 @@ def resolve_prompt(scope: Scope, folder: Path, node: n.Case) -> str:
                      help='add `prompt """ … """` or `prompt "PROMPT.md"`')
         return ""
     scope.note("prompt", text.span)
-    value = text.value if text.block or statement is None else _file(scope, folder, text)
+    value = text.value if text.block or statement is None else _prompt_file(scope, folder, text)
     if value is not None and not value.strip():
         scope.report("E032", "the prompt is empty", text.span)
     return value or ""
 
 
-def _file(scope: Scope, folder: Path, text: n.Str) -> str | None:
-    if not text.value.endswith((".md", ".txt")):
+def is_file(text: n.Str) -> bool:
+    """Whether a quoted string, where a text may stand as well, names a file."""
+    return not text.block and text.value.endswith(_ENDINGS) and not any(char.isspace() for char in text.value)
+
+
+def _prompt_file(scope: Scope, folder: Path, text: n.Str) -> str | None:
+    if not text.value.endswith(_ENDINGS):
         scope.report("E053", "a quoted prompt names a file that ends in .md or .txt", text.span,
                      help='write the prompt itself as a text block: prompt """ … """')
         return None
+    return text_of_file(scope, folder, text)
+
+
+def text_of_file(scope: Scope, folder: Path, text: n.Str) -> str | None:
+    """What a file of the suite holds; None, and an error, where it cannot be read."""
     path = scope.suite.files.find(folder, text.value, text.span, "file")
     if path is None:
         return None

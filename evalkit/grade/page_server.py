@@ -66,8 +66,7 @@ class Site:
 def serving(site: Site) -> Iterator[str]:
     """Serve a site while the `with` lasts; gives the proxy's address."""
     handler = type("Handler", (_Handler,), {"site": site})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
@@ -75,6 +74,13 @@ def serving(site: Site) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Nothing: a browser leaves when it has what it wants."""
 
 
 class _Handler(BaseHTTPRequestHandler):

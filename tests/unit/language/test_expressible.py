@@ -162,6 +162,10 @@ ITEMS: list[tuple[str, str, str, Meaning, Any]] = [
      lambda c: c.checks[-1].lanes, ("macos-local", "sandbox")),
     ("advisory, weight", BASE, 'check run "x" weight 2.5 advisory',
      lambda c: (c.checks[-1].weight, c.checks[-1].advisory), (2.5, True)),
+    ("judge: what a file holds as context", BASE,
+     'judge "t" { files "a"; criterion "c"; context "PROMPT.md"; context "see PROMPT.md" }', lambda c: [
+         len(c.judges[0].context), c.judges[0].context[0].endswith("\n"), c.judges[0].context[1]],
+     [2, True, "see PROMPT.md"]),
     ("judge: criteria, files, context, threshold, advisory", BASE,
      'judge "t" as j { files "a" up to 24KB; pass at 6, advisory; criterion "c"; context "d" }',
      lambda c: (c.judges[0].files, c.judges[0].most_bytes, c.judges[0].threshold, c.judges[0].advisory,
