@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from attrs import define, field
 
+from evalkit.execute.lanes.bwrap import HOME as SANDBOX_HOME
 from evalkit.execute.transcripts import ToolCall
 
 __all__ = ["Command", "Named", "Places"]
@@ -64,11 +65,14 @@ class Places:
     def begin(self, folder: str) -> None:
         """The agent's working directory is told."""
         if not self.workspace:
-            self.workspace, self.scratch = folder, posixpath.dirname(folder)
+            around = posixpath.dirname(folder)
+            self.workspace, self.scratch = folder, folder if around == "/" else around  # as in the sandbox
         self.folder = folder
 
     @property
     def home(self) -> str:
+        if self.scratch and self.scratch == self.workspace:
+            return str(SANDBOX_HOME)
         return f"{self.scratch}/home" if self.scratch else ""
 
     def whole(self, path: str, folder: str = "") -> str:
@@ -88,7 +92,8 @@ class Places:
 
     def is_own(self, path: str) -> bool:
         """Whether a path is within what the agent was given to work in."""
-        return bool(self.scratch) and (path == self.scratch or path.startswith(self.scratch + "/"))
+        own = (self.scratch, self.home) if self.scratch else ()
+        return any(path == folder or path.startswith(folder + "/") for folder in own)
 
     # ---- calls ----
     def named(self, call: ToolCall) -> tuple[list[Named], list[Command]]:

@@ -159,5 +159,6 @@ def _grade(case: Case, spec: CheckSpec, tree: FinalTree, recording: Recording | 
 
             return grade_plugin(spec, tree)
         case SnapshotSpec():
-            return Verdict("skipped", "the local lane has no live checks: they need the sandbox lane")
+            needed = "the sandbox lane" if tree.lane == "local" else "an image, which is not there"
+            return Verdict("skipped", f"the {tree.lane} lane has no live checks: they need {needed}")
     return Verdict("error", "this evalkit compiles such a check, but has no grader for it yet")
