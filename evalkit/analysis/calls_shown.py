@@ -6,9 +6,9 @@ from typing import Any
 
 import orjson
 
-from evalkit.analysis.model_calls import AnyOrder, ArgumentTest, Call, Either, Expected, StateSpec
+from evalkit.analysis.model_calls import AnyOrder, ArgumentTest, Call, CallsSpec, Either, Expected, StateSpec
 
-__all__ = ["call_shown", "expected_shown", "sequence_shown", "state_shown", "tell_test", "value_shown"]
+__all__ = ["call_shown", "calls_shown", "expected_shown", "sequence_shown", "state_shown", "tell_test", "value_shown"]
 
 
 def value_shown(value: Any) -> str:
@@ -66,6 +66,14 @@ def expected_shown(expected: Expected) -> str:
 
 def sequence_shown(sequence: tuple[Expected, ...]) -> str:
     return " then ".join(map(expected_shown, sequence))
+
+
+def calls_shown(spec: CallsSpec) -> str:
+    """All statements, in one line."""
+    parts = [f"expect {'only ' if number in spec.only else ''}{sequence_shown(sequence)}"
+             for number, sequence in enumerate(spec.sequences)]
+    forbidden = [*spec.never, *map(call_shown, spec.never_calls)]
+    return "; ".join([*parts, *([f"never {', '.join(forbidden)}"] if forbidden else [])])
 
 
 def state_shown(spec: StateSpec) -> str:

@@ -18,7 +18,7 @@ import orjson
 from attrs import fields, frozen, has
 
 from evalkit.analysis import model as m
-from evalkit.analysis.calls_shown import sequence_shown, tell_test
+from evalkit.analysis.calls_shown import calls_shown, sequence_shown, state_shown, tell_test
 from evalkit.analysis.project import Project
 from evalkit.authoring.columns import one_line
 from evalkit.authoring.project import open_project, units_of
@@ -135,7 +135,9 @@ class _Walk:
         """
         for field in fields(type(value)):
             inner = getattr(value, field.name)
-            if field.name == "spec":
+            if field.name == "spec" and _text(inner, path) is not None:
+                yield from self.field("wanted", inner, f"{path}.wanted", depth, inherited)
+            elif field.name == "spec":
                 yield from self.fields(inner, path, depth, inherited)
             elif field.name not in _LEFT_OUT and not (inherited and inner == field.default):
                 yield from self.field(field.name, inner, f"{path}.{field.name}".lstrip("."), depth, inherited)
@@ -281,6 +283,7 @@ def _duration(seconds: int) -> str:
 
 _TELL: dict[type, Callable[[Any], str]] = {
     m.Command: _command, m.Pattern: _pattern, m.ModelChoice: _model, m.SuiteInfo: lambda suite: suite.name,
+    m.StateSpec: state_shown, m.CallsSpec: calls_shown,
     m.OutputTest: lambda test: f"{test.expect} {', '.join(map(_pattern, test.patterns))}", m.Guidance: _guidance,
 }
 

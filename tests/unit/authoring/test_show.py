@@ -146,10 +146,13 @@ def test_track_and_arm(units: dict[str, Case]) -> None:
 def test_calls(tmp_path: Path) -> None:
     """Expected calls are told as they are written."""
     text = """case it { prompt "PROMPT.md"
-      expect one(a: "x", b > 1.5) then two(c one of 1, true, d in -1..2, e number); expect three; never four }"""
+      expect one(a: "x", b > 1.5) then two(c one of 1, true, d in -1..2, e number); expect only three; never four
+      check state five has at least 2 where six = 7 as seven }"""
     unit = load_project(write(tmp_path, {"cases/s/it.eval": text}, suite="suite s { }")).cases["it"]
-    assert [("sequences", 'one(a: "x", b > 1.5) then two(c one of 1, true, d in -1..2, e number)'),
-            ("", "three"), ("never", "four")] == [row[:2] for row in told(unit, "checks", "calls")[1:]]
+    found = {row.name: row.value for row in rows(unit)}
+    assert ('expect one(a: "x", b > 1.5) then two(c one of 1, true, d in -1..2, e number); expect only three; '
+            "never four") == found["calls"]
+    assert "five has at least 2 where six = 7" == found["wanted"]
 
 
 def test_a_check_of_a_plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
