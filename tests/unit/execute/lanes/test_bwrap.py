@@ -1,0 +1,71 @@
+"""What is in the sandbox, by bubblewrap's arguments."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+from evalkit.execute.lanes.bwrap import HOME, WORKSPACE, Plan
+from evalkit.execute.lanes.limits import Limits
+
+
+def plan(**more: object) -> Plan:
+    binds = ((Path("/work/1/app"), WORKSPACE), (Path("/work/1/home"), HOME))
+    given: dict[str, object] = {"binds": binds, "readable": (Path("/cache/tools"), Path("/cache/tools/bin")),
+                                "env": {"PATH": "/usr/bin"}, "cwd": WORKSPACE, "limits": Limits(shared=7)}
+    return Plan(**{**given, **more})  # type: ignore[arg-type]
+
+
+def pairs(words: list[str]) -> list[tuple[str, ...]]:
+    """Options with what follows them."""
+    found: list[list[str]] = []
+    for word in words:
+        if word.startswith("--"):
+            found.append([word])
+        else:
+            found[-1].append(word)
+    return [tuple(part) for part in found]
+
+
+def test_what_can_be_written_is_the_workspace_and_the_home() -> None:
+    """All other binds are read-only; and the root is in the end."""
+    words = pairs(plan().arguments({}))
+    assert [("--bind", "/work/1/app", "/workspace"), ("--bind", "/work/1/home", "/home/agent")] == [
+        word for word in words if word[0] in ("--bind", "--dev-bind")]
+    order = [word for word in words if word[0] in ("--bind", "--remount-ro", "--chdir")]
+    assert [("--remount-ro", "/proc"), ("--remount-ro", "/dev"), ("--remount-ro", "/"),
+            ("--chdir", "/workspace")] == order[2:]
+
+
+def test_all_namespaces_are_its_own() -> None:
+    """And it can make no more of them."""
+    words = set(plan().arguments({}))
+    assert {"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--disable-userns",
+            "--die-with-parent", "--new-session", "--clearenv"} <= words
+    assert ("--cap-drop", "ALL") in set(itertools.pairwise(plan().arguments({})))
+
+
+def test_a_network_is_made_by_somebody_else() -> None:
+    """The opener's namespace must not be left again."""
+    assert "--unshare-net" not in plan(net=False).arguments({})
+
+
+def test_a_toolchain_is_at_its_real_path_once() -> None:
+    """What lies in another folder that can be read, or in /usr, is there anyway."""
+    words = pairs(plan(readable=(Path("/cache/tools/bin"), Path("/cache/tools"), Path("/usr/lib/x"))).arguments({}))
+    assert [("--ro-bind", "/cache/tools", "/cache/tools")] == [
+        word for word in words if word[0] == "--ro-bind" and word[1].startswith(("/cache", "/usr/"))]
+
+
+def test_an_image_takes_the_place_of_this_machine() -> None:
+    """Nothing of this machine's /usr or /etc is there then."""
+    words = pairs(plan(root=Path("/images/1")).arguments({}))
+    assert ("--ro-bind", "/images/1", "/") in words
+    assert not [word for word in words if word[1:2] in (("/usr",), ("/etc/ssl/certs",))]
+
+
+def test_memory_is_limited() -> None:
+    """What is in memory has a size."""
+    words = pairs(plan().arguments({}))
+    at = words.index(("--tmpfs", "/tmp"))
+    assert ("--size", "7") in words[at - 2:at]
