@@ -101,13 +101,13 @@ class _CaseResolver:
                 yield _Variant(track, arm)
 
     def _units(self, variant: _Variant) -> Iterator[m.Case]:
-        """The unit of a variant; for an arm that ablates, one for each section of its guidance."""
+        """The unit of a variant; for an arm that ablates, one for each part of its guidance."""
         unit, scope = self._unit(variant)
         ablate = next((item for item in variant.arm.body if isinstance(item, n.Ablate)), None) if variant.arm else None
         if ablate is None:
             yield unit
             return
-        for name, guidance in ablations(scope, unit.setup.guidance, ablate.span):
+        for name, guidance in ablations(scope, unit.setup.guidance, ablate):
             yield self._unit(variant, f"{unit.arm}.{name}", guidance)[0]
 
     # ---- one unit ----

@@ -19,6 +19,7 @@ from evalkit.dag.samples import Samples
 from evalkit.dag.summing_up import summary_places, told
 from evalkit.dag.tasks import Graph, JudgeChoice
 from evalkit.diagnostics import did_you_mean
+from evalkit.digest import digest
 from evalkit.errors import UserError
 from evalkit.execute.agents import Agents
 from evalkit.execute.budget import Budget
@@ -253,7 +254,7 @@ class Plan:
         """Make the tasks that prove cases: the reference answer, nothing, and every wrong answer, without a judge."""
         built = []
         for name in names:
-            units = self.project.units[name]
+            units = _proven_apart(self.project.units[name])
             self.graph.add_case(name, [(unit, self._known_answers(unit)) for unit in units],
                                 [unit.unit for unit in units])
             built.append(name)
@@ -264,3 +265,18 @@ class Plan:
         subjects = [Subject(agent) for agent in agents]
         return [Trial(unit, subject, self.agents.of(subject).traits, 1, PROOF, self.lane,
                       given=self.agents.given(subject, unit)) for subject in subjects]
+
+
+def _proven_apart(units: Sequence[Case]) -> list[Case]:
+    """The units of a case whose known answers are graded otherwise than those of an earlier one.
+
+    Arms that change only what an agent reads, or which agent or model it is, say nothing about a known answer.
+    """
+    found: dict[str, Case] = {}
+    for unit in units:
+        setup = evolve(unit.setup, guidance=(), contract=None)
+        scoped = any(check.arms for check in unit.checks)
+        graded = [unit.track, unit.arm if scoped else None, setup, unit.checks, unit.solution, unit.wrongs,
+                  unit.configured_for("tools")]
+        found.setdefault(digest(graded), unit)
+    return list(found.values())

@@ -54,7 +54,7 @@ def prove(root: Path, environ: Mapping[str, str], cases: Sequence[str] | None, p
                 raise error
         finally:
             progress.close()
-    return [_proof(plan, unit) for name in names for unit in plan.project.units[name]]
+    return [_proof(plan, unit) for name in names for unit in plan.project.units[name] if unit.unit in plan.graph.trials]
 
 
 def _proof(plan: Plan, case: Case) -> Proof:

@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-WATCHED = 3.0
-"""Seconds that a page is watched after it loaded: callbacks, and what scripts load later."""
-_QUIET = 0.5
-"""Seconds without a request, after which all is taken to be loaded."""
+_TURNS = 30
+"""How often a page that has loaded must answer, a tenth of a second apart, before it is taken to work: three seconds,
+and more on a machine that is busy, or for a page that keeps it busy."""
+_QUIET = 10
+"""How many of these must follow the last request."""
 _END = 10.0
 """Seconds that the browser has to end."""
 _MOST, _LONGEST = 50, 1_000
@@ -117,18 +118,20 @@ def _load(page: Page, path: str, limit: float, report: Report, watch: _Watch, sc
         page.goto(SITE + quote(path), wait_until="load", timeout=limit * 1000)
     except TimeoutError:
         report.trouble("time", f"the page did not load within {limit:g} s")
+        return
     except Error as error:
         report.trouble("crash" if watch.is_gone() else "request", _first_line(error))
     if watch.is_gone():
         return
     report.stage("watching")
-    until = time.monotonic() + WATCHED
+    turns, since = 0, 0
     try:
-        while time.monotonic() < until or (watch.busy() and time.monotonic() < deadline):
+        while (turns < _TURNS or since < _QUIET) and time.monotonic() < deadline:
             page.wait_for_timeout(100)
+            page.wait_for_function("true", timeout=max(1000.0, (deadline - time.monotonic()) * 1000))
+            turns, since = turns + 1, 0 if watch.moved() else since + 1
             if watch.is_gone():
                 return
-        page.wait_for_function("true", timeout=max(1000.0, (deadline - time.monotonic()) * 1000))
     except TimeoutError:
         report.trouble("time", f"the page did not answer within {limit:g} s")
         return
@@ -148,21 +151,22 @@ class _Watch:
     def __init__(self, report: Report) -> None:
         self.report = report
         self.crashed = False
-        self._last = time.monotonic()
+        self._moving = False
 
     def is_gone(self) -> bool:
         """Whether the page crashed."""
         return self.crashed
 
-    def busy(self) -> bool:
-        """Whether a request began or ended just now. (A worker's is never told to be finished.)"""
-        return time.monotonic() - self._last < _QUIET
+    def moved(self) -> bool:
+        """Whether a request began or ended since this was asked."""
+        moved, self._moving = self._moving, False
+        return moved
 
     def on(self, context: BrowserContext) -> None:
         context.on("weberror", lambda error: self.report.trouble("uncaught", _error(error.error)))
         context.on("console", self._said)
-        context.on("request", lambda _: self._moved())
-        context.on("requestfinished", lambda _: self._moved())
+        context.on("request", lambda _: self._move())
+        context.on("requestfinished", lambda _: self._move())
         context.on("requestfailed", self._failed)
         context.on("response", self._answered)
         context.on("page", self._page)
@@ -178,8 +182,8 @@ class _Watch:
         self.crashed = True
         self.report.trouble("crash", "the page crashed")
 
-    def _moved(self) -> None:
-        self._last = time.monotonic()
+    def _move(self) -> None:
+        self._moving = True
 
     def _elsewhere(self, url: str) -> bool:
         if url.startswith((SITE, "data:", "blob:", "about:")):
@@ -188,7 +192,7 @@ class _Watch:
         return True
 
     def _failed(self, request: Any) -> None:
-        self._moved()
+        self._move()
         if not self._elsewhere(request.url) and request.failure != _CANCELLED:
             self.report.trouble("request", f"{_short(request.url)}: {request.failure}")
 

@@ -48,7 +48,8 @@ class Lower(LowerSetup, LowerChecks, LowerCalls):
         return n.Arm(self.names(tree)[0], self.body(self.trees(tree)), self.span(tree))
 
     def ablate(self, tree: Tree) -> n.Ablate:
-        return n.Ablate(self.span(tree))
+        by: Any = str(tree.children[-1])
+        return n.Ablate(by, self.span(tree))
 
     def tier(self, tree: Tree) -> n.Tier:
         requires: Any = last(" ".join(str(word) for word in part.children[1:])

@@ -400,6 +400,9 @@ class Tier:
 
 @node
 class Ablate:
+    """by: what is left out, one at a time."""
+
+    by: Literal["section", "subsection", "document"]
     span: Span
 
 

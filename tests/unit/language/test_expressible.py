@@ -278,6 +278,16 @@ def test_ablations(tmp_path: Path) -> None:
     assert [["base"], ["base", "cut-only"], ["base", "cut-only"]] == [counting(unit) for unit in units.values()]
 
 
+def test_ablations_by_document(tmp_path: Path) -> None:
+    """Each document is left out once; of one that has no sections nothing else could be."""
+    units = units_of(tmp_path, f"{BASE}; arm full {{ }}\narm cut {{ ablate guidance by document }}",
+                     'case it "Do it." { guidance "docs/one.md", "guide/a.md" }')
+
+    assert ["it+full", "it+cut.one", "it+cut.a"] == list(units)
+    assert [["cases/s/docs/one.md", "cases/s/guide/a.md"], ["cases/s/guide/a.md"], ["cases/s/docs/one.md"]] == [
+        [document.path for document in unit.setup.guidance] for unit in units.values()]
+
+
 def test_an_ablation_of_nothing_is_no_arm(tmp_path: Path) -> None:
     """A case without guidance has the other arms alone; where there is no other one, it is itself."""
     case = 'case it "Do it." { }'

@@ -48,6 +48,15 @@ def test_what_is_not_left_out_stays_as_it_is(text: str) -> None:
     assert text == without_sections(text, ["Third"])
 
 
+def test_subsections() -> None:
+    """Each goes by both headings; a section has its subsections in it."""
+    text = "### None\n## A\na\n### X\nx\n### Y ##\ny\n## B\n### X\nb\n# C\n### X\n"
+    assert ["A", "A > X", "A > Y", "B", "B > X"] == section_headings(text, nested=True)
+    assert ["A", "B"] == section_headings(text)
+    assert "### None\n## A\na\n### Y ##\ny\n## B\n### X\nb\n# C\n### X\n" == without_sections(text, ["A > X"])
+    assert "### None\n## B\n### X\nb\n# C\n### X\n" == without_sections(text, ["A"])
+
+
 def test_line_ends_of_another_system() -> None:
     """A heading is found, and its section ends, as elsewhere."""
     text = "a\r\n## B\r\nb\r\n```\r\n## C\r\n```\r\n## D\r\nd\r\n"

@@ -230,7 +230,8 @@ SUITE_STATEMENTS: list[tuple[str, tuple[str, dict[str, Any]]]] = [
     ("tier a requires read", tier("a", None, "read")),
     ("tier a requires one of b, c", tier("a", None, None, ["b", "c"])),
     ('arm a { about "b"; skills none; ablate guidance by section }', ("Arm", {"name": "a", "body": [
-        ("About", {"text": "b"}), ("SkillsNone", {}), ("Ablate", {})]})),
+        ("About", {"text": "b"}), ("SkillsNone", {}), ("Ablate", {"by": "section"})]})),
+    ("arm a { ablate guidance by subsection }", ("Arm", {"name": "a", "body": [("Ablate", {"by": "subsection"})]})),
     ("use agent nop", ("UseAgent", {"name": "nop"})),
 ]
 
