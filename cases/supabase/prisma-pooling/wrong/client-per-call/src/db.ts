@@ -1,0 +1,5 @@
+import { PrismaClient } from "@prisma/client";
+
+export function db(): PrismaClient {
+  return new PrismaClient();
+}
