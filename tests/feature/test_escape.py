@@ -7,6 +7,7 @@ shown by the list of interfaces.
 from __future__ import annotations
 
 import os
+import platform
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,10 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
+from evalkit.execute.lanes.syscalls import NAMES
 from tests.sandbox import Inside
 
+NUMBERS = {name: numbers[platform.machine() == "aarch64"] for name, numbers in NAMES.items()}
 SECRET = "the-answer-that-no-agent-may-see"
 PRELUDE = """\
 import ctypes, errno, os, socket, sys
@@ -92,8 +95,13 @@ TRIES: dict[str, str] = {
                         "no('nosuid') if flags & os.ST_NOSUID else got(flags)",
     "a device node": "attempt(os.mknod, '/workspace/disk', 0o60600, os.makedev(254, 0))",
     "a device of this machine": "[attempt(read, name) for name in ('/dev/vda', '/dev/sda', '/dev/mem', '/dev/kmsg')]",
+    "keys of who started it": "libc.syscall.restype = ctypes.c_long; "
+                              "key = libc.syscall({request_key}, b'user', b'evalkit-test', 0, 0); "
+                              "ring = libc.syscall({keyctl}, 0, -3, 0); "
+                              "got((key, ring)) if key != -1 or ring != -1 else no(ctypes.get_errno())",
     "a kernel module": "call('init_module', b'x', 1, b'')",
     "the host's name": "attempt(socket.sethostname, 'mine')",
+    "eBPF": "call('syscall', {bpf}, 0, 0, 0)",
     "the clock": "call('settimeofday', (ctypes.c_long * 2)(1, 1), 0)",
     "a terminal": "attempt(read, '/dev/tty')",
     # ---- writing ----
@@ -155,7 +163,7 @@ def test_a_way_out_is_none(name: str, inside: Inside, host: Host, monkeypatch: p
     monkeypatch.setenv("EVALKIT_TEST_KEY", SECRET)
     code = TRIES[name].format(project=host.project, home=Path.home(), scratch=inside.room.scratch,
                               tmp=host.project.parent, pid=os.getpid(), secret=SECRET, port=host.port,
-                              abstract=host.abstract, socket=host.socket)
+                              abstract=host.abstract, socket=host.socket, **NUMBERS)
     finished, said = inside.python(PRELUDE + code)
     assert finished.ok, said
     assert "STOPPED" in said

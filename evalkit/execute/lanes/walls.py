@@ -25,6 +25,7 @@ from evalkit.errors import HarnessError
 from evalkit.execute.lanes.base import Serve
 from evalkit.execute.lanes.bwrap import ETC, Plan
 from evalkit.execute.lanes.limits import Cgroup, Watch
+from evalkit.execute.lanes.syscalls import program
 from evalkit.execute.process import Finished, ProgramMissing
 
 __all__ = ["PORT", "Walls"]
@@ -70,6 +71,9 @@ class Walls:
             for descriptor in (report, gate):
                 self._inside.callback(os.close, descriptor)
             words = self.plan.arguments(data)
+            if refused := program():
+                data["seccomp"] = self._in_memory(refused)
+                words += ["--seccomp", str(data["seccomp"])]
             if any("\0" in word for word in words):
                 raise HarnessError(f"cannot start `{argv[0]}`: its environment holds a NUL")
             arguments = self._in_memory("\0".join([*words, ""]).encode("utf-8", "surrogateescape"))
