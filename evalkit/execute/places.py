@@ -21,6 +21,8 @@ __all__ = ["TREE_NAME", "Places"]
 
 TREE_NAME = "app"
 """Every workspace's folder has this name: SDKs bake the folder's name into files and cache keys."""
+_CONTROL_GROUPS = Path("/sys/fs/cgroup/cgroup.controllers")
+"""Is there where the system has control groups of version 2, by which the sandbox limits commands."""
 _KEPT = "kept"
 """A file of this name in a scratch folder says that its owner wants it kept."""
 
@@ -103,6 +105,10 @@ class Places:
         Kept workspaces stay, and so does what an agent left that finished (see finished.py).
         """
         end_orphans()
+        if _CONTROL_GROUPS.exists():
+            from evalkit.execute.lanes.limits import sweep_groups
+
+            sweep_groups()
         removed, finished = 0, spoken_for(self.store, self.work)
         for folder in list(self.work.iterdir()) if self.work.is_dir() else ():
             if abandoned(folder) and lasting_name(folder) not in finished and not (folder / _KEPT).exists():

@@ -240,8 +240,9 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
         session.budget.check()
     workspace = _opened(session, "workspace", inputs["workspace"])
     redactor = _redactor(session, case, workspace)
-    toolchains = case.setup.toolchains if agent.traits.builds else ()
-    with (session.room("agent", toolchains, lane=trial.lane, keep=session.keep_workspaces) as room,
+    # Who builds nothing starts no program in its workspace: it works in this process.
+    toolchains, lane = (case.setup.toolchains, trial.lane) if agent.traits.builds else ((), "local")
+    with (session.room("agent", toolchains, lane=lane, keep=session.keep_workspaces) as room,
           noted(session.store.root, digest(inputs)) if paid else contextlib.nullcontext(),
           session.store.making("agent", digest(inputs), durable=paid, inputs=inputs) as entry):
         folder, tree = room.scratch, room.tree
@@ -252,7 +253,8 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
         unpack(workspace / TREE, tree)
         prewarmed = _prewarm(session, trial, room, workspace) if agent.traits.builds else 0.0
         for item in own:
-            room.show(item.folder)
+            for path in (item.folder, *item.python):
+                room.show(path)
         job = Job(
             trial=trial, root=session.root, workspace=tree, home=room.home, env=room.env, room=room,
             transcript=entry / TRANSCRIPT,

@@ -18,9 +18,13 @@ from uuid import uuid4
 
 from attrs import define, field, frozen
 
-__all__ = ["Cgroup", "Limits", "Watch", "below"]
+from evalkit.execute.marks import alive
+
+__all__ = ["Cgroup", "Limits", "Watch", "below", "sweep_groups"]
 
 _MB = 1024 * 1024
+_GROUP = "evalkit-"
+"""How the names of control groups begin; the process that made one comes next."""
 _LOOK = 0.25
 """Seconds between two looks at a command's processes, where nothing tells that there are many new ones."""
 _PAUSE = 20.0
@@ -74,7 +78,7 @@ class Cgroup:
             for parent in parents:
                 with contextlib.suppress(OSError):
                     if {"memory", "pids"} <= set((parent / "cgroup.subtree_control").read_text("ascii").split()):
-                        folder = parent / f"evalkit-{os.getpid()}-{uuid4().hex[:8]}"
+                        folder = parent / f"{_GROUP}{os.getpid()}-{uuid4().hex[:8]}"
                         folder.mkdir()
                         group = cls(folder, limits)
                         try:
@@ -115,6 +119,18 @@ class Cgroup:
                 self.folder.rmdir()
             except OSError:
                 time.sleep(0.01)
+
+
+def sweep_groups(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> None:
+    """Remove the control groups of killed evalkits: they are empty, since what was in them ended."""
+    with contextlib.suppress(OSError, StopIteration, UnicodeDecodeError):
+        name = next(line[3:] for line in own.read_text("ascii").splitlines() if line.startswith("0::"))
+        here = root / name.lstrip("/")
+        for folder in [*here.glob(f"{_GROUP}*"), *here.parent.glob(f"{_GROUP}*")]:
+            owner = folder.name.removeprefix(_GROUP).partition("-")[0]
+            if owner.isdigit() and not alive(int(owner)):
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
 
 
 @define

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evalkit.execute.lanes.limits import Cgroup, Limits, Watch, below
+from evalkit.execute.lanes.limits import Cgroup, Limits, Watch, below, sweep_groups
 
 MB = 1024 * 1024
 
@@ -48,6 +48,17 @@ def test_without_both_controllers_there_is_none(controllers: str, tmp_path: Path
     """Then the processes are looked at instead."""
     assert Cgroup.make(Limits(), *groups(tmp_path, controllers=controllers)) is None
     assert Cgroup.make(Limits(), tmp_path / "nothing", tmp_path / "nothing") is None
+
+
+def test_groups_of_killed_processes_are_swept(tmp_path: Path) -> None:
+    """Those of processes that are alive stay, and so does what is not evalkit's."""
+    root, own = groups(tmp_path, controllers="memory pids")
+    here = root / "user.slice/mine"
+    names = (f"evalkit-{os.getpid()}-a", "evalkit-4194303-b", "evalkit-x", "other-4194303-c")
+    for name in names:
+        (here.parent / name).mkdir()
+    sweep_groups(root, own)
+    assert [names[0], *names[2:]] == [name for name in names if (here.parent / name).exists()]
 
 
 @pytest.mark.parametrize(("memory", "pids", "said"), [
