@@ -55,7 +55,7 @@ def passes(test: ArgumentTest, value: Any) -> bool:
 def compiled(test: ArgumentTest) -> Callable[[Any], bool]:
     """A test as a function of what is at its key, for who has many values."""
     wanted = test.values
-    first = wanted[0] if wanted else None
+    first: Any = wanted[0] if wanted else None
     match test.test:
         case "absent":
             return lambda value: value is ABSENT
