@@ -264,7 +264,7 @@ def test_a_refused_key_is_told_at_once(line: Step, bench: Bench) -> None:
     """The program would try again for minutes: it is ended at the first line that says so."""
     began = time.monotonic()
     error = bench.fails(line, {"sleep": 60})
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert "refused the key in AI_GATEWAY_API_KEY" in error.message
     assert "set AI_GATEWAY_API_KEY" in error.hint
     assert (False, Usage(turns=0, cost=0.0)) == (error.transient, error.usage)
@@ -274,7 +274,7 @@ def test_a_provider_that_cannot_be_reached(bench: Bench) -> None:
     """Three retries without any connection, and no reply before: it is ended."""
     began = time.monotonic()
     error = bench.fails(retry(), retry(), retry(), {"sleep": 60})
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert "https://gateway.invalid cannot be reached" == error.message
     assert (True, Usage(turns=0, cost=0.0)) == (error.transient, error.usage)
 
@@ -314,7 +314,7 @@ def test_a_program_that_does_not_exit_after_its_result(bench: Bench, monkeypatch
     monkeypatch.setattr("evalkit.execute.agents.claude_stream._AFTER_RESULT", 0.2)
     began = time.monotonic()
     assert "completed" == bench.run(reply(), result(), {"sleep": 60}).status
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
 
 
 @pytest.mark.parametrize(("steps", "how"), [
@@ -380,7 +380,7 @@ def test_the_token_limit(bench: Bench) -> None:
     """All that is read and written counts, from the cache too; it is ended at once."""
     began = time.monotonic()
     ending = bench.run(*turn(1, output=50), *turn(2, output=50), {"sleep": 60}, tokens=300)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert ("capped", "reached its limit of 300 tokens") == (ending.status, ending.detail)
     assert (200, 100, 20) == (ending.usage.input_tokens, ending.usage.output_tokens, ending.usage.cache_read_tokens)
     assert bench.run(*turn(1, output=50), *turn(2, output=50), result(), tokens=320).status == "completed"

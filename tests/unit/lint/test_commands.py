@@ -296,4 +296,4 @@ def test_a_registry_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     assert Loading(None, "importing it took longer than 1 s") == load(
         tmp_path, "import subprocess, time; subprocess.Popen(['sleep', '60']); time.sleep(60)")
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 30
