@@ -182,10 +182,11 @@ class Plan:
         """The units of a case that `track` and `arm` choose: all tracks, and of the arms the first, unless said."""
         track, arm = self.choices.track, self.choices.arm
         arms = [declared.name for declared in units[0].suite.arms]
-        wanted = arm or (arms[0] if arms else None)
+        wanted = arm.split(",") if arm else arms[:1]
 
         def fits(unit: Case) -> bool:
-            of_arm = unit.arm is None or arm == "all" or unit.arm == wanted or unit.arm.startswith(f"{wanted}.")
+            own = unit.arm
+            of_arm = own is None or arm == "all" or any(own == name or own.startswith(f"{name}.") for name in wanted)
             return of_arm and (track is None or unit.track is None or unit.track == track)
 
         return [unit for unit in units if fits(unit)]
@@ -193,12 +194,13 @@ class Plan:
     def _check_names(self, cases: Iterable[Sequence[Case]]) -> None:
         """A track or an arm that no case has is a mistake."""
         units = [unit for case in cases for unit in case]
-        for what, chosen, known in (
-            ("track", self.choices.track, {unit.track for unit in units if unit.track}),
-            ("arm", self.choices.arm, {arm.name for unit in units for arm in unit.suite.arms}
-             | {unit.arm for unit in units if unit.arm} | {"all"}),
-        ):
-            if chosen is not None and chosen not in known:
+        tracks = {unit.track for unit in units if unit.track}
+        arms = {arm.name for unit in units for arm in unit.suite.arms} | {unit.arm for unit in units if unit.arm}
+        asked = [*([("track", self.choices.track, tracks)] if self.choices.track is not None else []),
+                 *(("arm", arm, {*arms, "all"} if arm == self.choices.arm else arms)
+                   for arm in (self.choices.arm.split(",") if self.choices.arm is not None else []))]
+        for what, chosen, known in asked:
+            if chosen not in known:
                 raise UserError(f"no case has the {what} `{chosen}`",
                                 hint=did_you_mean(chosen, known) or f"no case that is selected has {what}s")
 

@@ -183,7 +183,7 @@ _TOLD: dict[str, tuple[Callable[[str], object], str]] = {
     "judge_model": (_word, "the judge's model (a gateway slug)"),
     "trials": (_positive, "independent samples of each unit (default: the case's, else 1)"),
     "track": (_word, "one track of the cases that have it (default: all tracks)"),
-    "arm": (_word, "an arm of the suites, or `all` (default: each suite's first)"),
+    "arm": (_word, "an arm of the suites, a comma list of them, or `all` (default: each suite's first)"),
     "run": (_label, "the label under which results are kept; a new one asks for new samples"),
     "lane": (_one_of("local", "sandbox", "auto"), "where trials run and are graded: local, plain processes; sandbox, "
         "behind the walls of bubblewrap; auto: the sandbox, where it works"),

@@ -1,0 +1,123 @@
+"""Arms side by side: which trials count, medians with intervals, what ablated parts are worth."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import pytest
+
+from evalkit.errors import UserError
+from evalkit.report.arms import PAGE, Arms, Interval, difference, mean_interval, median_interval
+from evalkit.report.arms_text import arms_text
+
+
+def trial(case: str, arm: str, score: float, *, model: str | None = "google/g", status: str = "pass", page: bool = True,
+          **more: Any) -> dict[str, Any]:
+    return {"suite": "s", "case": case, "unit": f"{case}+{arm}", "agent": "api", "model": model, "status": status,
+            "self_check": False, "dry": False, "played": "", "scores": {},
+            "checks": {"code": "pass", "smoke": "pass" if page else "fail", "snap": "skipped"},
+            "measures": {"code": {"composite": score, "api_match": score}}, **more}
+
+
+def test_a_median_of_few_goes_from_the_lowest_to_the_highest() -> None:
+    """Up to five values no interval of 95 % exists that asks nothing of their distribution."""
+    assert Interval(0.5, 0.2, 0.9, 3) == median_interval([0.9, 0.2, 0.5])
+    assert Interval(0.4, 0.1, 0.9, 5) == median_interval([0.1, 0.9, 0.3, 0.4, 0.5])
+    assert Interval(1.0, 1.0, 1.0, 1) == median_interval([1.0])
+
+
+def test_a_median_of_many_has_the_exact_interval() -> None:
+    """Of six values all of them (96.9 %); of ten the second to the ninth (97.9 %): order statistics of the binomial."""
+    assert (1, 6) == (median_interval([3, 1, 2, 6, 5, 4]).low, median_interval([3, 1, 2, 6, 5, 4]).high)
+    found = median_interval(list(range(1, 11)))
+    assert (5.5, 2, 9) == (found.value, found.low, found.high)
+    assert sum(math.comb(10, k) for k in range(2, 9)) / 2**10 >= 0.95
+
+
+def test_means_and_differences_have_bootstrap_intervals() -> None:
+    """The same ones each time; of values that do not vary they are points."""
+    found = mean_interval([0.0, 0.5, 1.0, 0.5])
+    assert found == mean_interval([0.0, 0.5, 1.0, 0.5])
+    assert 0.0 < found.low < 0.5 < found.high < 1.0
+    assert Interval(0.5, 0.5, 0.5, 2) == mean_interval([0.5, 0.5])
+    assert Interval(0.25, 0.25, 0.25, 2) == difference([1.0, 1.0], [0.75, 0.75, 0.75])
+    apart = difference([0.9, 1.0, 0.95], [0.1, 0.2, 0.15])
+    assert 0.6 < apart.low < 0.8 < apart.high < 1.0
+
+
+def test_one_value_says_nothing_of_its_spread() -> None:
+    """So no difference is settled by it, unless nothing varies at all."""
+    found = difference([1.0], [0.2, 0.3])
+    assert (-math.inf, math.inf) == (found.low, found.high)
+
+
+def test_which_trials_count() -> None:
+    """Those of a model that were graded: passed or failed, no known answers, none of another suite."""
+    arms = Arms([trial("a", "with", 1.0), trial("a", "with", 0.5, status="fail"),
+                 trial("a", "with", 0.0, status="error"), trial("a", "with", 0.0, status="contaminated"),
+                 trial("a", "with", 0.0, model=None), trial("a", "with", 0.0, self_check=True),
+                 trial("a", "with", 0.0, dry=True), trial("a", "with", 0.0, suite="t")], "s")
+    assert ["api google/g"] == arms.subjects
+    assert [1.0, 0.5] == arms.values("api google/g", "a", "with")
+
+
+def test_measures() -> None:
+    """The composite first; checks without numbers are told by how many passed; judges stand apart."""
+    arms = Arms([trial("a", "with", 1.0, scores={"fit": 8.0}, page=False),
+                 trial("a", "with", 1.0, scores={"fit": 6.0}, page=True)], "s")
+    assert ["composite", "api_match", PAGE, "judge: fit"] == arms.measures
+    assert ["judge: fit"] == arms.judged
+    assert [0.0, 1.0] == arms.values("api google/g", "a", "with", PAGE)
+    assert [8.0, 6.0] == arms.values("api google/g", "a", "with", "judge: fit")
+
+
+def test_arms_are_compared_over_the_cases_that_are_on_both() -> None:
+    """Of each case the difference of its medians."""
+    arms = Arms([trial("a", "with", 1.0), trial("a", "with", 0.8), trial("a", "with", 1.0), trial("a", "without", 0.5),
+                 trial("b", "with", 0.6), trial("b", "without", 0.4), trial("c", "with", 0.1)], "s", "with")
+    assert ["with", "without"] == arms.arms
+    gain = arms.gain("api google/g", "without")
+    assert gain is not None
+    assert (0.35, 2) == (round(gain.value, 6), gain.count)
+    assert 0.19 < gain.low <= gain.high < 0.51
+    assert arms.cell("api google/g", "c", "without") is None
+
+
+def test_the_base_is_the_first_arm_unless_one_is_named() -> None:
+    """An ablation is no arm to compare with."""
+    trials = [trial("a", "m.cut", 1.0), trial("a", "m", 1.0), trial("a", "l", 1.0)]
+    assert ("l", ["l", "m"]) == (Arms(trials, "s").base, Arms(trials, "s").arms)
+    assert ["m", "l"] == Arms(trials, "s", "m").arms
+
+
+def test_what_parts_are_worth() -> None:
+    """Those that are worth most first; one that is told from nothing is settled."""
+    trials = [*(trial("a", "with", 1.0) for _ in range(3)), *(trial("a", "cut.key", 0.4) for _ in range(3)),
+              *(trial("a", "cut.none", 1.0) for _ in range(3)),
+              *(trial("a", "cut.maybe", score) for score in (1.0, 1.0, 0.7))]
+    (parts,) = Arms(trials, "s", "with").ablations("api google/g").values()
+    assert [("key", 0.6, True), ("maybe", 0.1, False), ("none", 0.0, False)] == [
+        (part.part, round(part.worth.value, 6), part.settled) for part in parts]
+
+
+def test_the_text() -> None:
+    """A table of measures, one of cases, one of each ablation; names cannot break a table."""
+    arms = Arms([trial("a", "with", 1.0, model="x|y"), trial("a", "with", 0.5, model="x|y"),
+                 trial("a", "without", 0.25, model="x|y"), trial("a", "cut.key", 0.25, model="x|y")], "s", "with")
+    text = arms_text("latest", [arms], ["plots/s-models.png"])
+    assert "### api x\\|y\n" in text
+    assert "| composite | 0.75 | 0.25 | +0.50 |" in text
+    assert "| a | 2/1 | 0.75 [0.50, 1.00] | 0.25 | 1.00 | 1.00 |" in text
+    assert "| key | 1 | 0.25 | +0.50 [-inf, +inf] | not told from 0 |" in text
+    assert text.endswith("## Plots\n\n![s models](plots/s-models.png)\n")
+
+
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names it; a few values need none."""
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    assert 2 == median_interval([1, 2, 3]).value
+    with pytest.raises(UserError) as caught:
+        mean_interval([1, 2])
+    assert "evalkit[report]" in (caught.value.hint or "")
