@@ -272,11 +272,12 @@ class Plan:
 def _proven_apart(units: Sequence[Case]) -> list[Case]:
     """The units of a case whose known answers are graded otherwise than those of an earlier one.
 
-    Arms that change only what an agent reads, or which agent or model it is, say nothing about a known answer.
+    Arms that change only what an agent reads, or which agent or model it is, say nothing about a known answer. Skills
+    lie in the tree that is graded, so it is the first arm that is played.
     """
     found: dict[str, Case] = {}
     for unit in units:
-        setup = evolve(unit.setup, guidance=(), contract=None)
+        setup = evolve(unit.setup, skills=(), guidance=(), contract=None)
         scoped = any(check.arms for check in unit.checks)
         graded = [unit.track, unit.arm if scoped else None, setup, unit.checks, unit.solution, unit.wrongs,
                   unit.configured_for("tools")]

@@ -87,6 +87,20 @@ def test_a_wrong_answer_fails_the_tests_that_it_names(project: MiniProject, name
     assert said in done.stdout, done.stdout + done.stderr
 
 
+def test_arms_with_and_without_a_skill_are_one_proof(project: MiniProject) -> None:
+    """What an agent reads says nothing about a known answer: it is played on the first arm alone."""
+    skill = "---\nname: greeting\ndescription: How to greet.\n---\nSay hello.\n"
+    project.write("cases/mini/skills/greeting/SKILL.md", skill)
+    project.edit("cases/mini/suite.eval", "  limits {", """\
+  arm with-skill { skills greeting from "skills" }
+  arm baseline { about "Nothing to read." }
+  limits {""")
+    done = prove(project, "greeting")
+    assert 0 == done.returncode, done.stdout + done.stderr
+    assert "greeting+with-skill: proven" in done.stdout
+    assert "1 of 1 proven" in done.stdout
+
+
 def test_a_case_that_rejects_nothing(project: MiniProject) -> None:
     """Doing nothing must not pass."""
     project.write(CASE, 'case greeting {\n  use note\n  prompt """\n    Do.\n    """\n  check run "true" as fine\n}\n')
