@@ -3,10 +3,9 @@
 // That process cannot write or start anything, and has no network: `fetch` is answered from the `world` of the test. What
 // a function says can only be what it answers, so nothing that it does to its process makes a test pass.
 import { fork } from "node:child_process";
-import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { workspace } from "./harness.mjs";
+import { file, workspace } from "./harness.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const PATIENCE = 15_000;
@@ -20,7 +19,7 @@ const PATIENCE = 15_000;
  */
 export async function call(name, { method = "POST", headers = {}, body, path = "" } = {}, world = {}) {
   const entry = join(workspace, "supabase/functions", name, "index.ts");
-  if (!existsSync(entry)) throw new Error(`there is no supabase/functions/${name}/index.ts`);
+  if (file(`supabase/functions/${name}/index.ts`) === null) throw new Error(`there is no supabase/functions/${name}/index.ts`);
   const request = { method, headers, body: body === undefined || typeof body === "string" ? body : JSON.stringify(body) };
   const child = fork(join(here, "edge-host.mjs"), [], {
     env: { PATH: process.env.PATH, NO_COLOR: "1" },

@@ -1,5 +1,5 @@
 // What the hidden tests share: a database with the workspace's migrations, people who act in it, and its files.
-import { readdirSync, readFileSync, existsSync, lstatSync } from "node:fs";
+import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { connect } from "./engine.mjs";
@@ -15,17 +15,25 @@ export const CAROL = "ca401000-0000-4000-8000-000000000003";
 /** What is looked through for names without a schema, in migrations and by the API. */
 const SEARCH_PATH = 'set search_path = "$user", public, extensions';
 
-/** The text of a file of the workspace, null where there is none. Links are not followed. */
+/** Whether a path of a tree is there, by no link: what a link leads to is not the workspace's. */
+function isThere(tree, path) {
+  try {
+    return realpathSync(join(tree, path)) === join(realpathSync(tree), path);
+  } catch {
+    return false;
+  }
+}
+
+/** The text of a file of the workspace, null where there is none. */
 export function file(path) {
-  const full = join(workspace, path);
-  return existsSync(full) && lstatSync(full).isFile() ? readFileSync(full, "utf8") : null;
+  return isThere(workspace, path) ? readFileSync(join(workspace, path), "utf8") : null;
 }
 
 /** The names of a tree's migrations, in the order in which they are applied. */
 export function migrations(tree = workspace) {
-  const folder = join(tree, "supabase/migrations");
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder).filter((name) => name.endsWith(".sql") && lstatSync(join(folder, name)).isFile()).sort();
+  const folder = "supabase/migrations";
+  if (!isThere(tree, folder)) return [];
+  return readdirSync(join(tree, folder)).filter((name) => name.endsWith(".sql") && isThere(tree, `${folder}/${name}`)).sort();
 }
 
 /** What is not as it should be of the migrations that were there: those that changed, and new ones in front of them. */
