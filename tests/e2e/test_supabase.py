@@ -1,0 +1,255 @@
+"""The suite cases/supabase on its real parts: vitest with PGlite, a PostgreSQL server, the real Claude Code.
+
+The whole proof is `evalkit check --prove cases/supabase` (193 answers, some six minutes on two cores). Here a part of it
+is run, and every answer that is SQL on PostgreSQL 15, which must say what PGlite says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalkit.analysis.model import Case, HiddenTestsSpec
+from evalkit.analysis.project import load_project
+from evalkit.execute.toolchain import Installed, find_installed
+from evalkit.gateway import Reply, ScriptedGateway, Step, Text, ToolCall
+from tests.e2e.conftest import REPOSITORY, RealProject, workspace_of
+from tests.feature.project import KEY, PYPROJECT, files_with
+
+pytestmark = pytest.mark.slow
+
+SERVER = Path("/usr/lib/postgresql/15/bin")
+NO_SQL = ("edge-function-cors-secret", "edge-function-service-role", "prisma-pooling")
+CASE = "auth-rls-new-project"
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> RealProject:
+    """The suite in a project of its own, with its toolchain installed."""
+    root = tmp_path_factory.mktemp("supabase") / "project"
+    root.mkdir()
+    (root / "pyproject.toml").write_text(PYPROJECT)
+    (root / "dodo.py").write_text('"""A copy of the suite."""\n')
+    shutil.copytree(REPOSITORY / "cases/supabase", root / "cases/supabase")
+    project = RealProject(root)
+    done = project.doit("run", "toolchain:supabase-tests")
+    assert 0 == done.status, done.err
+    return project
+
+
+@pytest.fixture(scope="module")
+def tools(suite: RealProject) -> Installed:
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    cache = Path(os.environ.get("EVALKIT_CACHE") or home / "evalkit")
+    (toolchain,) = load_project(suite.root).units[CASE][0].setup.toolchains
+    found = find_installed(cache, toolchain)
+    assert found is not None
+    return found
+
+
+def run_tests(case: Case, tools: Installed, *layers: Path, postgres: Path | None = None,
+              links: dict[str, Path] | None = None) -> tuple[int, set[str], int]:
+    """Run a case's hidden tests over its workspace and these folders: the status, those that failed, how many ran."""
+    suite = REPOSITORY / "cases/supabase"
+    (spec,) = (check.spec for check in case.checks if isinstance(check.spec, HiddenTestsSpec))
+    with tempfile.TemporaryDirectory() as name:
+        tree, tests, report = Path(name, "tree"), Path(name, "tests"), Path(name, "report")
+        given = [suite / "skeleton", *([REPOSITORY / case.setup.starter] if case.setup.starter else [])]
+        for folder in (*given, *layers):
+            shutil.copytree(folder, tree, dirs_exist_ok=True)
+        for path, target in (links or {}).items():
+            shutil.rmtree(tree / path, ignore_errors=True)
+            (tree / path).symlink_to(target)
+        for path in (spec.path, *spec.more):
+            shutil.copytree(REPOSITORY / path, tests, dirs_exist_ok=True)
+        env = {"PATH": os.pathsep.join([*map(str, tools.bins), os.environ["PATH"]]), "HOME": name, "CI": "1",
+               **dict(tools.env), **({"EVAL_POSTGRES": str(postgres)} if postgres else {})}
+        done = subprocess.run(["node", tests / "run.mjs", tree, report], cwd=tree, env=env, capture_output=True,
+                              text=True, check=False, timeout=300)
+        if not report.is_file():
+            return done.returncode, {"no report"}, 0
+        told: dict[str, Any] = json.loads(report.read_text())
+        all_tests = [test for file in told["testResults"] for test in file["assertionResults"]]
+        return done.returncode, {test["fullName"] for test in all_tests if test["status"] != "passed"}, len(all_tests)
+
+
+def prove(project: RealProject, *cases: str) -> subprocess.CompletedProcess[str]:
+    env = {**{name: value for name, value in os.environ.items() if not name.startswith(("EVAL", "ANTHROPIC", "AI_"))},
+           "EVALKIT_WORK": str(project.root.parent / "work")}
+    if "EVALKIT_CACHE" in os.environ:
+        env["EVALKIT_CACHE"] = os.environ["EVALKIT_CACHE"]
+    return subprocess.run([sys.executable, "-m", "evalkit.cli", "check", "--prove", *cases], cwd=project.root, env=env,
+                          capture_output=True, text=True, check=False, timeout=900)
+
+
+def test_a_part_of_the_proof(suite: RealProject) -> None:
+    """The right answer passes, nothing fails, each wrong answer fails the tests that it names, and no others."""
+    done = prove(suite, "view-keeps-rls", "prisma-pooling")
+    assert 0 == done.returncode, done.stdout + done.stderr
+    assert done.stdout.endswith("2 of 2 proven\n"), done.stdout
+
+
+# ---- a real server ----
+@pytest.fixture(scope="module")
+def server() -> Iterator[Path]:
+    """A PostgreSQL 15 of this machine, on a Unix socket; run by somebody without rights where the tests are root's."""
+    if not (SERVER / "initdb").is_file():
+        pytest.skip("PGLITE WAS NOT COMPARED WITH A SERVER: there is no PostgreSQL 15 (Debian: postgresql-15)")
+    folder = Path(tempfile.mkdtemp(prefix="evalkit-pg-", dir="/tmp"))
+    drop: list[str] = []
+    if os.getuid() == 0:
+        os.chown(folder, 65534, 65534)
+        drop = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+
+    def run(program: str, *args: str) -> None:
+        # To a file, not a pipe: the server would hold the pipe open.
+        with (folder / f"{program}.out").open("ab") as out:
+            subprocess.run([*drop, str(SERVER / program), *args], check=True, stdout=out, stderr=out, cwd="/tmp",
+                           timeout=120, stdin=subprocess.DEVNULL)
+
+    data = folder / "data"
+    try:
+        run("initdb", "-D", str(data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+        options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"
+        run("pg_ctl", "-D", str(data), "-w", "-o", options, "-l", str(folder / "log"), "start")
+        yield folder
+    finally:
+        if (data / "postmaster.pid").exists():
+            run("pg_ctl", "-D", str(data), "-m", "immediate", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_a_server_says_what_pglite_says(suite: RealProject, tools: Installed, server: Path) -> None:
+    """Each answer of each case that is SQL fails the same tests on PostgreSQL 15: those that the case names."""
+    units = {name: cases[0] for name, cases in load_project(suite.root).units.items() if name not in NO_SQL}
+    assert 10 == len(units)
+    jobs: list[tuple[Case, str, set[str]]] = []
+    for case in units.values():
+        assert case.solution is not None
+        jobs.append((case, case.solution, set()))
+        jobs += [(case, wrong.folder, {test for _, test in wrong.tests}) for wrong in case.wrongs]
+
+    def one(job: tuple[Case, str, set[str]]) -> tuple[str, set[str], int]:
+        case, folder, _ = job
+        _, failed, ran = run_tests(case, tools, REPOSITORY / folder, postgres=server)
+        return folder, failed, ran
+
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(one, jobs))
+    assert [(folder, failed) for _, folder, failed in jobs] == [(folder, failed) for folder, failed, _ in found]
+    assert all(ran for _, _, ran in found)
+
+
+# ---- answers that cheat ----
+EMPTY = "export default { test: { include: [], exclude: ['**'], passWithNoTests: true, setupFiles: ['./setup.mjs'] } }\n"
+REPORT = json.dumps({"numPassedTests": 11, "success": True, "testResults": [{"status": "passed", "assertionResults": [
+    {"fullName": "everything", "status": "passed"}]}]})
+GREEN = 'import { test } from "vitest";\ntest("everything", () => {});\n'
+FAKE = f"#!/usr/bin/env node\nconsole.log({REPORT!r});\nprocess.exit(0);\n"
+CHEATS: dict[str, dict[str, str]] = {
+    "tests overwritten": {"tasks.test.ts": GREEN, "tests/tasks.test.ts": GREEN, "harness.mjs": "export {};\n",
+                          "run.mjs": "process.exit(0);\n"},
+    "a configuration that leaves all out": {**dict.fromkeys(
+        ("vitest.config.ts", "vitest.config.mjs", "vite.config.ts", "vitest.workspace.ts"), EMPTY),
+        "setup.mjs": "process.exit(0);\n", "package.json": '{"type": "module", "vitest": {"include": []}}\n'},
+    "packages of its own": {"node_modules/vitest/vitest.mjs": FAKE, "node_modules/.bin/vitest": FAKE,
+                            "node_modules/vitest/package.json": '{"name": "vitest", "main": "vitest.mjs"}\n',
+                            "node_modules/@electric-sql/pglite/package.json": '{"main": "x.js"}\n',
+                            "node_modules/@electric-sql/pglite/x.js": FAKE},
+    "a migration that prints a report": {"supabase/migrations/20260302090000_x.sql":
+                                         f"do $do$ begin raise notice '%', $j${REPORT}$j$; end $do$;\n"
+                                         f"copy (select $j${REPORT}$j$) to '/tmp/report';\n"},
+    "a migration that ends the transaction": {"supabase/migrations/20260302090000_x.sql":
+                                              "create table public.tasks (id int, user_id uuid, title text);\n"
+                                              "alter role authenticated superuser;\nrollback;\ncommit;\n"},
+}
+
+
+@pytest.mark.parametrize("cheat", list(CHEATS))
+def test_an_answer_that_cheats_is_rejected(suite: RealProject, tools: Installed, tmp_path: Path, cheat: str) -> None:
+    """All hidden tests are run, by our own runner, and fail."""
+    for name, text in CHEATS[cheat].items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+    status, failed, ran = run_tests(load_project(suite.root).units[CASE][0], tools, tmp_path)
+    assert (1, 11) == (status, ran)
+    assert len(failed) >= 9
+
+
+def test_a_link_out_of_the_workspace_is_no_answer(suite: RealProject, tools: Installed) -> None:
+    """Migrations that a link leads to are not the workspace's."""
+    case = load_project(suite.root).units[CASE][0]
+    there = REPOSITORY / "cases/supabase" / CASE / "solution/supabase/migrations"
+    status, failed, ran = run_tests(case, tools, links={"supabase/migrations": there})
+    assert (1, 11, 11) == (status, len(failed), ran)
+
+
+# ---- with the skill and without ----
+class Script:
+    """A model that looks for the skill and for the hidden tests, then writes the reference answer."""
+
+    def __init__(self, project: RealProject) -> None:
+        self.tests = project.root / "cases/supabase" / CASE / "tests"
+        solution = next((REPOSITORY / "cases/supabase" / CASE / "solution").rglob("*.sql"))
+        self.name, self.text = f"supabase/migrations/{solution.name}", solution.read_text()
+
+    def read_skill(self, request: dict[str, Any]) -> Reply:
+        path = f"{workspace_of(request)}/.claude/skills/supabase/SKILL.md"
+        return Reply((Text("First the skill."), ToolCall("Read", {"file_path": path})))
+
+    def seek_tests(self, request: dict[str, Any]) -> Reply:
+        return Reply((ToolCall("Glob", {"pattern": "**/*.test.*", "path": workspace_of(request)}),
+                      ToolCall("Read", {"file_path": f"{self.tests}/tasks.test.ts"})))
+
+    def write(self, request: dict[str, Any]) -> Reply:
+        return Reply((ToolCall("Write", {"file_path": f"{workspace_of(request)}/{self.name}", "content": self.text}),))
+
+
+def results_of(request: dict[str, Any]) -> str:
+    """What tools returned so far, of a conversation."""
+    return json.dumps([block for message in request["messages"] for block in message["content"]
+                       if isinstance(block, dict) and block.get("type") == "tool_result"])
+
+
+def test_the_skill_is_there_in_one_arm_only(suite: RealProject) -> None:
+    """The real Claude Code on both arms: one reads the skill, the other has nothing to read; neither finds the hidden
+    tests, and that they were looked for is told; no MCP server is there.
+    """
+    script = Script(suite)
+    one_run: list[Step] = [script.read_skill, script.seek_tests, script.write, Reply((Text("Done."),))]
+    with ScriptedGateway([*one_run, *one_run]) as gateway:
+        suite.env |= {"AI_GATEWAY_API_KEY": KEY, "EVALKIT_GATEWAY": gateway.url}
+        try:
+            done = suite.doit("run", f"case:{CASE}", "agent=claude", "arm=all", "judge=off", "agents=1")
+        finally:
+            suite.env.pop("EVALKIT_GATEWAY")
+        requests = gateway.main_requests
+    assert 8 == len(requests), done.err + done.out
+    skilled = [request for request in requests if "A Supabase project is a PostgreSQL database" in results_of(request)]
+    assert 3 == len(skilled)
+    described = "Work on a Supabase project from its files alone"
+    assert 4 == len([request for request in requests if described in json.dumps(request)])
+    for request in requests:
+        assert not [tool["name"] for tool in request["tools"] if tool["name"].startswith("mcp__")]
+        assert "hands a task to somebody else" not in json.dumps(request)
+
+    folder = suite.root / "results/latest/claude"
+    results = {path.parent.parent.name: json.loads(path.read_text()) for path in folder.rglob("result.json")}
+    assert {f"{CASE}+baseline", f"{CASE}+with-skill"} == {result["unit"] for result in results.values()}
+    for result in results.values():
+        (check,) = result["checks"]
+        assert ("pass", 11) == (check["verdict"]["status"], len(check["verdict"]["tests"])), check
+        assert "tasks.test.ts" in json.dumps(result["audit"]), result["audit"]
+    assert [] == files_with(suite.root.parent, KEY)
