@@ -25,6 +25,11 @@ FILES = {
     "cases/s/mcp.json": "{}", "cases/s/state.yaml": "", "cases/s/hidden/a.test.ts": "", "cases/s/spec.txt": "",
 }
 
+def spec(check: m.Check) -> Any:
+    """Of whichever class it is."""
+    return check.spec
+
+
 def called(check: m.Check) -> Any:
     """The check `calls`, as plain data."""
     assert isinstance(check.spec, m.CallsSpec)
@@ -136,18 +141,18 @@ ITEMS: list[tuple[str, str, str, Meaning, Any]] = [
                 [("e", [])]], ("c", "d"))),
     ("calls: tests of arguments", "",
      'expect a(b includes 1, 2, c ~ /d/i like "D", e ~ /f/, g approx [1] within 0.5, h any, i absent, j.0 == 1) exact',
-     lambda c: [(test.key, test.test, test.values) for test in c.checks[0].spec.sequences[0][0].arguments],
+     lambda c: [(test.key, test.test, test.values) for test in spec(c.checks[0]).sequences[0][0].arguments],
      [("b", "includes", (1, 2)), ("c", "~", ("d", "i", "D")), ("e", "~", ("f", "")), ("g", "approx", ([1], 0.5)),
       ("h", "any", ()), ("i", "absent", ()), ("j.0", "==", (1,))]),
     ("calls: alternatives, any order, only, never with arguments", "",
      "expect only either { a then b } or { c succeeds } then in any order {\n d exact\n either { e } or { f confirmed }"
      "\n}; never a(b: 1), g, b succeeds",
-     lambda c: (sequence_shown(c.checks[0].spec.sequences[0]), c.checks[0].spec.only, c.checks[0].spec.never,
-                [call_shown(call) for call in c.checks[0].spec.never_calls]),
+     lambda c: (sequence_shown(spec(c.checks[0]).sequences[0]), spec(c.checks[0]).only, spec(c.checks[0]).never,
+                [call_shown(call) for call in spec(c.checks[0]).never_calls]),
      ("either { a then b } or { c succeeds } then in any order { d exact; either { e } or { f confirmed } }", (0,),
       ("g",), ["a(b: 1)", "b succeeds"])),
     ("check state", "", 'expect a; check state f has at least 2 where s = "d" and n > 1; check state v.p in 1..2\n'
-     'check state f lacks where s one of "p", "q"', lambda c: [state_shown(check.spec) for check in c.checks
+     'check state f lacks where s one of "p", "q"', lambda c: [state_shown(spec(check)) for check in c.checks
                                                           if check.kind == "state"],
      ['f has at least 2 where s = "d" and n > 1', "v.p in 1..2", 'f lacks where s one of "p", "q"']),
     ("score code", 'answer "main.js" over template "skeleton"; use agent api',
