@@ -20,9 +20,11 @@ from evalkit.execute.lanes.sandbox import Sandbox
 __all__ = ["Trouble", "chosen", "lane_of", "trouble"]
 
 _LIMIT = 60.0
+_APPARMOR = ("this system forbids user namespaces to programs without a profile (AppArmor): "
+             "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0")
 _HINTS = (
-    ("uid map: Permission denied", "this system forbids user namespaces to programs without a profile (AppArmor): "
-                                   "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"),
+    ("uid map: Permission denied", _APPARMOR),
+    ("/proc/self/", _APPARMOR), ("no namespaces can be made", _APPARMOR),
     ("No permissions to create", "this system forbids user namespaces: "
                                  "sudo sysctl -w kernel.unprivileged_userns_clone=1; in a container, start it with "
                                  "--security-opt seccomp=unconfined --security-opt apparmor=unconfined"),
