@@ -1,7 +1,7 @@
 """The suite cases/supabase on its real parts: vitest with PGlite, a PostgreSQL server, the real Claude Code.
 
-The whole proof is `evalkit check --prove cases/supabase` (193 answers, some six minutes on two cores). Here a part of it
-is run, and every answer that is SQL on PostgreSQL 15, which must say what PGlite says.
+The whole proof is `evalkit check --prove cases/supabase` (193 answers, some six minutes on two cores). Here a part of
+it is run, and every answer that is SQL on PostgreSQL 15, which must say what PGlite says.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def test_a_server_says_what_pglite_says(suite: RealProject, tools: Installed, se
 
 
 # ---- answers that cheat ----
-EMPTY = "export default { test: { include: [], exclude: ['**'], passWithNoTests: true, setupFiles: ['./setup.mjs'] } }\n"
+EMPTY = "export default {test: {include: [], exclude: ['**'], passWithNoTests: true, setupFiles: ['./setup.mjs']}}\n"
 REPORT = json.dumps({"numPassedTests": 11, "success": True, "testResults": [{"status": "passed", "assertionResults": [
     {"fullName": "everything", "status": "passed"}]}]})
 GREEN = 'import { test } from "vitest";\ntest("everything", () => {});\n'

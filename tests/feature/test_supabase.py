@@ -33,6 +33,7 @@ def test_there_are_cases_with_two_arms() -> None:
         assert ["with-skill", "baseline"] == [case.arm for case in cases]
         assert [["supabase"], []] == [[skill.name for skill in case.setup.skills] for case in cases]
         assert {None} == {case.agent.mcp for case in cases}
+        assert {"EVAL_MODEL"} == {case.model.variable for case in cases}
 
 
 def test_every_case_is_proven_by_tests_that_it_names() -> None:
