@@ -18,7 +18,9 @@ if (!existsSync(vitest)) {
 if (!existsSync(join(here, "node_modules"))) symlinkSync(packages, join(here, "node_modules"));
 const ran = spawnSync(
   process.execPath,
-  [vitest, "run", "--config", join(here, "vitest.config.mjs"), "--reporter=json", `--outputFile=${report}`],
+  // By the native loader, since the other one writes into node_modules, which is the toolchain's.
+  [vitest, "run", "--config", join(here, "vitest.config.mjs"), "--configLoader=native", "--reporter=json",
+    `--outputFile=${report}`],
   { cwd: here, stdio: "inherit", env: { ...process.env, EVAL_WORKSPACE: realpathSync(workspace) } },
 );
 process.exit(ran.status ?? 1);
