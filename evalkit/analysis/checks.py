@@ -293,6 +293,7 @@ class Checks:
             models=tuple(self.values.word(model, "a model") for model in node.models),
             votes=node.votes.value if node.votes else 1,
             direction=node.direction,
+            on_request=node.on_request,
             temperature=float(node.temperature.value) if node.temperature else None,
             silenced=resolve_silences(self.scope.findings, node.silenced),
             **more,

@@ -244,7 +244,7 @@ class Judge:
     """`models`: judge instead of the case's `judge_model`, each with so many `votes`.
 
     `direction`: whether a score of at least `threshold` passes, or one of at most that. `most_bytes` of the files are
-    shown.
+    shown. on_request: it judges only where somebody says judge=on.
     """
 
     id: str
@@ -260,4 +260,5 @@ class Judge:
     votes: int = field(default=1, metadata=GROWN)
     direction: Literal["higher", "lower"] = field(default="higher", metadata=GROWN)
     temperature: float | None = field(default=None, metadata=GROWN)
+    on_request: bool = field(default=False, metadata=GROWN)
     silenced: tuple[Silence, ...] = ()

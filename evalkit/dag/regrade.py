@@ -264,15 +264,17 @@ class _Regrading:
             models = self.judge.models(case, check)
             given = {what: self.contents(path) for what, path in self.judge.given}
             inputs = judge_inputs(case, check, files, models, JUDGE_VERSION, "on", given)
-            judging = self._judging(trial, models)
+            judging = self._judging(trial, check, models)
             if judging != "on" and not self._judged(inputs, trial, check, models):
                 inputs = judge_inputs(case, check, files, models, JUDGE_VERSION, judging)
         doubt = _doubt(unit.case, check, found, trial.lane)
         return (inputs | {"rebuilt": doubt} if doubt else inputs), doubt
 
-    def _judging(self, trial: StoredTrial, models: Sequence[str]) -> str:
+    def _judging(self, trial: StoredTrial, judge: Judge, models: Sequence[str]) -> str:
         """ "on", or why a judge is not asked."""
         state = self.judge.state(models)
+        if state == "on" and not self.judge.asked and judge.on_request:
+            state = "it judges on request alone: judge=on"
         if state == "on" and not self.judge.asked and trial.subject.model is None:
             return "a known answer is judged only with judge=on"
         return state

@@ -197,6 +197,8 @@ class TrialTasks:
         place = self.folder / "judge" / f"{judge.id}.json"
         models = choice.models(self.case, judge)
         state = choice.state(models)
+        if state == "on" and not choice.asked and judge.on_request:
+            state = "it judges on request alone: judge=on"
         if state == "on" and not choice.asked and self.trial.subject.model is None:
             state = "a known answer is judged only with judge=on"
         inputs: Inputs = {}

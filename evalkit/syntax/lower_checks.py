@@ -160,6 +160,7 @@ class LowerChecks(LowerValues):
             models=self._all(tree, "judge_models"),
             votes=last(self.integers(part)[0] for part in self.parts(tree, "judge_votes")),
             direction=direction or "higher",
+            on_request=bool(self.parts(tree, "judge_on_request")),
             temperature=last(self.reals(part)[0] for part in self.parts(tree, "temperature")),
             silenced=self.silenced(tree),
             span=self.span(tree),

@@ -199,6 +199,7 @@ class Judge:
     models: tuple[Str, ...]
     votes: Number | None
     direction: Literal["higher", "lower"]
+    on_request: bool
     temperature: Real | None
     silenced: tuple[Silence, ...]
     span: Span

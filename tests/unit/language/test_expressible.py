@@ -167,6 +167,8 @@ ITEMS: list[tuple[str, str, str, Meaning, Any]] = [
      lambda c: c.checks[-1].lanes, ("macos-local", "sandbox")),
     ("advisory, weight", BASE, 'check run "x" weight 2.5 advisory',
      lambda c: (c.checks[-1].weight, c.checks[-1].advisory), (2.5, True)),
+    ("judge: on request", BASE, 'judge "t" { files "a"; criterion "c"; on request }',
+     lambda c: c.judges[0].on_request, True),
     ("judge: what a file holds as context", BASE,
      'judge "t" { files "a"; criterion "c"; context "PROMPT.md"; context "see PROMPT.md" }', lambda c: [
          len(c.judges[0].context), c.judges[0].context[0].endswith("\n"), c.judges[0].context[1]],

@@ -44,7 +44,7 @@ def limits(**given: Any) -> tuple[str, dict[str, Any]]:
 def judge(**given: Any) -> tuple[str, dict[str, Any]]:
     none: dict[str, Any] = {name: [] for name in ("files", "criteria", "context", "models", "silenced")}
     return "Judge", {"title": None, "id": None, "most_bytes": None, "threshold": None, "advisory": False,
-                     "votes": None, "direction": "higher", "temperature": None, **none, **given}
+                     "votes": None, "direction": "higher", "on_request": False, "temperature": None, **none, **given}
 
 
 def call(name: str, *arguments: Any, **options: bool) -> tuple[str, dict[str, Any]]:
