@@ -25,7 +25,7 @@ from evalkit.digest import digest
 from evalkit.errors import EvalkitError, HarnessError, UserError
 from evalkit.execute.budget import BudgetReached
 from evalkit.execute.models.chat import Chat, Reply, ToolUse
-from evalkit.execute.models.client import Answer, ProviderError, complete
+from evalkit.execute.models.client import Answer, ProviderError, Refused, complete
 from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.process import check_going_on
 from evalkit.execute.session import Session
@@ -151,7 +151,7 @@ class Answers:
         except BudgetReached:
             raise
         except EvalkitError as error:
-            if isinstance(error, UserError):
+            if isinstance(error, Refused | UserError):
                 self._refused[ballot.model] = str(error)
             return Cast(ballot, error=could_not_tell(error).evidence)
 

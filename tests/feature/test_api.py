@@ -147,13 +147,22 @@ def test_an_answer_that_fails(project: MiniProject) -> None:
         assert 1 == project.doit("run", "case:hello").status
 
 
-def test_a_key_that_is_refused(project: MiniProject) -> None:
-    """The person's to mend: told with the variable, and nothing is kept."""
-    with provider(Fault(401)) as gateway:
-        project.env |= {"GEMINI_API_KEY": KEY, "EVALKIT_GATEWAY": gateway.url}
+@pytest.mark.parametrize("direct", [False, True], ids=["through the gateway", "direct"])
+@pytest.mark.parametrize(("status", "said", "hint"), [
+    (401, "refused the key in OPENAI_API_KEY (status 401)", "set OPENAI_API_KEY to a valid key"),
+    (403, "refused the key in OPENAI_API_KEY (status 403)", "set OPENAI_API_KEY to a valid key"),
+    (404, "has no model `", "choose another one: model=SLUG"),
+])
+def test_what_the_provider_refuses(project: MiniProject, status: int, said: str, hint: str, direct: bool) -> None:
+    """Whoever asks: told with what to mend, status 3, and nothing is kept."""
+    with provider(Fault(status)) as gateway:
+        project.env |= {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{gateway.url}/v1", "ANSWERS_MODEL": "openai/gpt-x"}
+        project.env |= {"EVALKIT_GATEWAY": "direct"} if direct else {}
         done = project.doit("run", "case:hello")
-    assert 2 == done.status
-    assert "refused the key in GEMINI_API_KEY" in done.err + done.out
+    assert 3 == done.status, done.err + done.out
+    assert said in done.err
+    assert hint in done.err
+    assert [] == [*project.path(".evalkit/store").glob("agent/*/agent.json")]
     assert not project.path("results/latest/api").exists() or [] == [
         *project.path("results/latest/api").rglob("result.json")]
 

@@ -28,7 +28,7 @@ from evalkit.execute.secrets import Redactor
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["POLICY", "Answer", "ProviderError", "Speaks", "TimeUp", "complete", "language"]
+__all__ = ["POLICY", "Answer", "ProviderError", "Refused", "Speaks", "TimeUp", "complete", "language"]
 
 _LATER = "run again later: only what is missing runs"
 CONNECT_LIMIT = 15.0
@@ -99,6 +99,10 @@ class ProviderError(HarnessError):
         self.wait = wait
 
 
+class Refused(ProviderError):
+    """The provider refused what the person set, a key or a model: every further question would be, too."""
+
+
 class TimeUp(ProviderError):
     """The limit of time ran out while the provider was at work on its answer."""
 
@@ -111,8 +115,8 @@ def complete(endpoint: Endpoint, chat: Chat, *, policy: RetryPolicy = POLICY, li
     What passes by itself is tried again, as the policy has it, unless the answer says that this is of no use
     (`x-should-retry: false`, as evalkit's own gateway says when it has tried again itself); `say` is told of each
     retry. limit: seconds for all of it, pauses too. again_if_lost: whether to ask again after an answer that may have
-    been paid for. Raises UserError (a refused key, an unknown model, what the protocol lacks), TimeUp, or
-    ProviderError.
+    been paid for. Raises UserError (no address, what the protocol lacks), Refused (a key, an unknown model), TimeUp,
+    or another ProviderError.
     """
     import httpx
 
@@ -221,11 +225,11 @@ class _Asking:
         url, variable = self.endpoint.shown, self.endpoint.variable
         match trouble.kind:
             case "key":
-                raise UserError(f"{url} refused the key in {variable} (status {status})",
-                                hint=f"set {variable} to a valid key")
+                raise Refused(f"{url} refused the key in {variable} (status {status})",
+                              hint=f"set {variable} to a valid key", lost=self.lost, retries=self.retries.count)
             case "model":
-                raise UserError(f"{url} has no model `{self.chat.model}`: {trouble.words}",
-                                hint="choose another one: model=SLUG or judge_model=SLUG")
+                raise Refused(f"{url} has no model `{self.chat.model}`: {trouble.words}", lost=self.lost,
+                              hint="choose another one: model=SLUG or judge_model=SLUG", retries=self.retries.count)
             case "account":
                 raise ProviderError(said, hint=f"the account of {variable} has no credit or no quota left",
                                     lost=self.lost, retries=self.retries.count)

@@ -306,9 +306,10 @@ def test_a_request_that_is_refused(job: Job) -> None:
 @pytest.mark.parametrize(("status", "message"), [
     (401, "refused the key in AI_GATEWAY_API_KEY"), (404, "has no model `m`")])
 def test_what_the_person_has_to_mend(job: Job, status: int, message: str) -> None:
-    """A key or a model: told with the variable or the choice to change."""
-    with pytest.raises(UserError, match=message):
-        play(job, Fault(status))
+    """A key or a model: told with the variable or the choice to change, as the provider's refusal; nothing is kept."""
+    error = attempt(job, Fault(status))
+    assert message in error.message
+    assert (False, 0.0) == (error.transient, error.usage.cost)
 
 
 def test_a_run_that_is_stopped(job: Job) -> None:

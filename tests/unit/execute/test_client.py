@@ -16,7 +16,7 @@ from attrs import evolve
 from evalkit.errors import EvalkitError, UserError
 from evalkit.execute.models import anthropic, client
 from evalkit.execute.models.chat import Chat, Tool, UserTurn
-from evalkit.execute.models.client import Answer, ProviderError, TimeUp, complete
+from evalkit.execute.models.client import Answer, ProviderError, Refused, TimeUp, complete
 from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.retry import RetryPolicy
 
@@ -116,7 +116,7 @@ def test_a_refusal_that_cannot_be_mended_twice() -> None:
 def test_a_refused_key_is_the_persons(endpoint: Endpoint, status: int) -> None:
     """Told at once, with the variable to set."""
     provider = Provider(api_error(status, f"invalid key {KEY}"))
-    error = provider.fails(UserError, endpoint)
+    error = provider.fails(Refused, endpoint)
     assert f"{endpoint.url} refused the key in {endpoint.variable} (status {status})" == error.message
     assert f"set {endpoint.variable} to a valid key" == error.hint
     assert 1 == len(provider.requests)
@@ -125,7 +125,7 @@ def test_a_refused_key_is_the_persons(endpoint: Endpoint, status: int) -> None:
 @ALL
 def test_an_unknown_model_is_the_persons(endpoint: Endpoint) -> None:
     """The provider's words are shown, but for the key that it may show itself."""
-    error = Provider(api_error(404, f"model not found for {KEY}")).fails(UserError, endpoint)
+    error = Provider(api_error(404, f"model not found for {KEY}")).fails(Refused, endpoint)
     assert f"has no model `anthropic/claude-x-1.5`: model not found for [{endpoint.variable} redacted]" in error.message
 
 

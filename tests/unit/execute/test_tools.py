@@ -11,7 +11,6 @@ import pytest
 from attrs import evolve
 
 from evalkit.analysis.model import AgentConfig, Command, Limits
-from evalkit.errors import UserError
 from evalkit.execute.agents.base import Job
 from evalkit.execute.agents.calling import modules
 from evalkit.execute.agents.tools import ToolUser
@@ -188,7 +187,7 @@ def test_a_provider_that_fails_is_no_outcome(project: Path, step: Step) -> None:
 
 
 def test_a_refused_key_names_its_variable(project: Path) -> None:
-    with pytest.raises(UserError, match="SOME_API_KEY"):
+    with pytest.raises(AgentError, match="refused the key in SOME_API_KEY"):
         run(project, [Fault(401)])
 
 

@@ -13,11 +13,11 @@ from attrs import evolve
 
 from evalkit.analysis.model import Judge
 from evalkit.digest import canonical, digest
-from evalkit.errors import HarnessError, UserError
+from evalkit.errors import HarnessError
 from evalkit.execute import process
 from evalkit.execute.budget import Budget, BudgetReached
 from evalkit.execute.models.chat import Chat, Reply, ToolUse
-from evalkit.execute.models.client import Answer, ProviderError
+from evalkit.execute.models.client import Answer, ProviderError, Refused
 from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import Usage
 from evalkit.grade import judge_votes
@@ -203,7 +203,7 @@ def test_one_models_failure_does_not_lose_the_others_answers(tree: FinalTree, mo
 
 def test_a_refused_key_is_asked_for_once(tree: FinalTree, models: Models) -> None:
     """All votes of its model would get the same words; another model's are asked for all the same."""
-    models.given = {A: [UserError("refused the key in X", hint="set X")], B: [(1, 1)]}
+    models.given = {A: [Refused("refused the key in X", hint="set X")], B: [(1, 1)]}
     verdict = graded(tree, judge_of(3), A, B, at_once=1).verdict
     assert {A: 1, B: 3} == models.asked
     assert ("error", "3 of 6 votes count, and more than half must") == (verdict.status, verdict.summary)
