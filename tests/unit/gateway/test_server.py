@@ -289,3 +289,16 @@ def test_stopping_leaves_nothing() -> None:
     Server(Scripted(whole)).stop()
     assert before == set(threading.enumerate())
     assert descriptors == len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+
+
+def test_a_listener_of_the_callers() -> None:
+    """It may be of another network; a name that is no loopback's is refused there as well. It is closed in the end."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+        with Server(Scripted(whole), listener=listener) as server:
+            assert port == server.address.port
+            assert b"hello" in answer_to(server, b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n"
+                                                 b"Connection: close\r\n\r\nhello")
+            assert b" 421 " in answer_to(server, b"GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
+        assert -1 == listener.fileno()
