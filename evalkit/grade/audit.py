@@ -16,6 +16,7 @@ from pathlib import Path
 from attrs import define, field
 
 from evalkit.execute.transcripts import Folder, Gap, ToolCall, ToolResult, read_events
+from evalkit.execute.transcripts.foreign import texts_within
 from evalkit.grade.audit_lines import KnownLine
 from evalkit.grade.audit_paths import Command, Named, Places
 from evalkit.grade.audit_protected import PROJECT, Protected
@@ -92,7 +93,7 @@ class _Audit:
             command.words[0].rpartition("/")[2].rstrip(".0123456789") in _COMPUTES for command in commands)
         self._looks[call.id] = _Look(list(dict.fromkeys(found)), own)
         if self.protected.lines:
-            for text in _inputs(call.input):
+            for text in texts_within(call.input):
                 self._own.update(line for _, line in self.protected.lines.found(text))
 
     def _protected(self, name: Named) -> tuple[str, How, str, str] | None:
@@ -201,14 +202,3 @@ def _text(said: str) -> str:
     """A text that can be written, and is not too long."""
     short = said if len(said) <= _SHOWN else said[: _SHOWN - 1] + "…"
     return short.encode("utf-8", "replace").decode()
-
-
-def _inputs(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _inputs(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _inputs(item)

@@ -20,6 +20,7 @@ from attrs import define, field
 
 from evalkit.execute.lanes.bwrap import HOME as SANDBOX_HOME
 from evalkit.execute.transcripts import ToolCall
+from evalkit.execute.transcripts.foreign import texts_within
 
 __all__ = ["Command", "Named", "Places"]
 
@@ -103,7 +104,7 @@ class Places:
         if call.tool in ("write", "edit", "task"):  # their texts are no paths
             given = [call.path] if call.path else []
         else:
-            given = [call.path, *_texts(call.input)]
+            given = [call.path, *texts_within(call.input)]
         found = []
         for text in given[:_MOST_WORDS]:
             if text and "\n" not in text and (call.path == text or "/" in text):
@@ -178,15 +179,6 @@ class Places:
                 found += [Named(path, part) for part in _WITHIN.findall(word) if part != word
                           for path in self._resolved(part, folder)]
         return found
-
-
-def _texts(value: object) -> list[str]:
-    """All texts within an input."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        return [text for item in value.values() for text in _texts(item)]
-    return [text for item in value for text in _texts(item)] if isinstance(value, list) else []
 
 
 def _simple(text: str) -> Iterator[tuple[list[str], str]]:

@@ -25,6 +25,7 @@ from evalkit.execute.budget import dollars
 from evalkit.execute.models.prices import Prices
 from evalkit.execute.outcome import Usage
 from evalkit.execute.secrets import Redactor
+from evalkit.execute.transcripts.foreign import decode
 
 __all__ = ["GIVE_UP_AFTER", "Reader"]
 
@@ -171,7 +172,7 @@ def _object(raw: bytes) -> dict[str, Any]:
         event = orjson.loads(raw)
     except orjson.JSONDecodeError:
         try:
-            event = json.loads(raw)  # half a surrogate pair, as JavaScript writes a text cut in a character
-        except (ValueError, RecursionError):
+            event = decode(raw)  # half a surrogate pair, as JavaScript writes a text cut in a character; 1e999
+        except ValueError:
             return {}
     return event if isinstance(event, dict) else {}

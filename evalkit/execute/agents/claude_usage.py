@@ -14,6 +14,7 @@ from attrs import define, evolve, field
 
 from evalkit.execute.models.prices import Prices
 from evalkit.execute.outcome import Usage
+from evalkit.execute.transcripts.foreign import LARGEST_COUNT
 
 __all__ = ["Counter", "total"]
 
@@ -35,7 +36,7 @@ class _Message:
         """Counts grow: the last ones hold for the whole reply."""
         for name, key in _API.items():
             value = usage.get(key) if isinstance(usage, dict) else None
-            if isinstance(value, int) and not isinstance(value, bool):
+            if type(value) is int and value < LARGEST_COUNT:
                 self.tokens[name] = max(value, self.tokens.get(name, 0))
 
 
@@ -135,4 +136,4 @@ def _counts(parts: Iterable[Mapping[str, Any]], names: Mapping[str, str]) -> dic
 
 
 def _sum(values: Iterable[object]) -> int:
-    return sum(value for value in values if isinstance(value, int) and not isinstance(value, bool))
+    return sum(value for value in values if type(value) is int and abs(value) < LARGEST_COUNT)

@@ -11,6 +11,7 @@ from typing import Any
 
 from attrs import Factory, define
 
+from evalkit.execute.transcripts.foreign import LARGEST_COUNT
 from evalkit.execute.transcripts.model import Event, MessageUsage
 from evalkit.execute.transcripts.seen import Seen
 
@@ -41,7 +42,7 @@ class Used:
         tokens = self.tokens
         for place, name in enumerate(_TOKENS):
             value = usage.get(name)
-            if type(value) is int and value > tokens[place]:
+            if type(value) is int and tokens[place] < value < LARGEST_COUNT:
                 tokens[place] = value
 
     def event(self) -> MessageUsage:
@@ -87,7 +88,7 @@ def told_tokens(event: Mapping[str, Any]) -> dict[str, int]:
     found = {}
     for name, of_model, own in _TOLD:
         values = [used.get(of_model) for used in each] or [_inner(event.get("usage"), own)]
-        if numbers := [value for value in values if type(value) is int]:
+        if numbers := [value for value in values if type(value) is int and 0 <= value < LARGEST_COUNT]:
             found[name] = sum(numbers)
     return found
 

@@ -1,8 +1,8 @@
 """Records that no JSON reader takes -> the events that they hold all the same.
 
-A record may have other programs' output around it, NUL bytes in it, bytes that are no UTF-8, half a surrogate pair (as
-JavaScript writes a text that was cut in a character), or another record in its middle, with or without a line end: its
-own rest then stands on a later line.
+A record may have other programs' output around it, NUL bytes in it, bytes that are no UTF-8, numbers that nothing can
+hold, half a surrogate pair (as JavaScript writes a text that was cut in a character), or another record in its middle,
+with or without a line end: its own rest then stands on a later line.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 
 from attrs import frozen
 
+from evalkit.execute.transcripts.foreign import decode_at
+
 __all__ = ["Lost", "Mender"]
 
 _TRIES = 12
@@ -23,7 +25,6 @@ _WAITS = 8
 _LARGEST = 4 * 1024 * 1024
 """Characters of a record that is looked through, and of a beginning that waits for its rest."""
 _OBJECT = re.compile(r'\{\s*+"')
-_DECODER = json.JSONDecoder()
 
 
 @frozen
@@ -98,9 +99,7 @@ class Mender:
 def _read(text: str) -> tuple[dict[str, Any] | None, bool]:
     """The object that a text is, and where there is none, whether the text ends too early to be one."""
     try:
-        found, end = _DECODER.raw_decode(text.lstrip())
-    except RecursionError:
-        return None, False
+        found, end = decode_at(text.lstrip())
     except json.JSONDecodeError as error:
         return None, error.msg.startswith("Unterminated") or error.pos >= len(text.strip())
     whole = isinstance(found, dict) and not text.lstrip()[end:].strip()
@@ -114,8 +113,8 @@ def _among(text: str, kinds: Collection[str]) -> list[tuple[dict[str, Any], int,
     at, tries = _find(text, 0), _TRIES
     while at >= 0 and tries:
         try:
-            event, end = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
+            event, end = decode_at(text, at)
+        except ValueError:
             tries, end = tries - 1, at + 1
         else:
             if event.get("type") in kinds:

@@ -20,6 +20,7 @@ from attrs import NOTHING, fields
 
 from evalkit.errors import HarnessError
 from evalkit.execute.secrets import Redactor
+from evalkit.execute.transcripts.foreign import LARGEST_COUNT
 from evalkit.execute.transcripts.model import (
     Compacted,
     Ended,
@@ -85,7 +86,11 @@ class Writer:
         try:
             data = orjson.dumps(given, option=orjson.OPT_NON_STR_KEYS)
         except TypeError:  # half a surrogate pair, a number of more than 64 bits
-            data = json.dumps(given, default=str).encode()
+            try:
+                data = json.dumps(given, default=str).encode()
+            except (RecursionError, ValueError):
+                flat = {name: {} if isinstance(value, Mapping | list) else value for name, value in given.items()}
+                data = json.dumps(flat, default=str).encode()  # it is nested too deeply to be written
         self._sink.write(self._redactor.clean(data) + b"\n")
         self._sink.flush()
 
@@ -174,11 +179,12 @@ def _fits(value: object, wanted: str) -> bool:
         case "bool":
             return isinstance(value, bool)
         case "int" | "int | None":
-            return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+            return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LARGEST_COUNT
         case "float | None":
             return isinstance(value, int | float) and not isinstance(value, bool)
         case "Mapping[str, Any]":
             return isinstance(value, dict)
         case "Mapping[str, int]":
-            return isinstance(value, dict) and all(type(number) is int for number in value.values())
+            return isinstance(value, dict) and all(
+                type(number) is int and abs(number) < LARGEST_COUNT for number in value.values())
     return isinstance(value, str)
