@@ -2,7 +2,8 @@
 
 Only kinds with a prefix of their own, or that stand where nothing but a key does (a header). Each has markers, which
 are looked for; where one is found, the pattern decides. What looks alike and stays: digests (`3f2a…`, `sha512-…`),
-images in base64, UUIDs, class names (`sk-folding-cube`), and placeholders without a digit (`Bearer YOUR_TOKEN`).
+images in base64, UUIDs, class names (`sk-folding-cube`), placeholders without a digit (`Bearer YOUR_TOKEN`), public
+keys and certificates. A private key of PEM is one of several lines, which may stand in JSON or code.
 """
 
 from __future__ import annotations
@@ -20,6 +21,17 @@ _ALONE = rb"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f][0-9A-Fa-f]))"
 _DIGIT = rb"(?=[A-Za-z_-]{0,60}[0-9])"
 _IS = rb"[\"'\\]{0,4}\s{0,4}[:=]\s{0,4}[\"'\\]{0,4}"
 """Between a name and its value, in JSON, YAML and code."""
+
+_BETWEEN = rb"(?:\s|\\{1,8}[nrt]|%0[AaDd]|[\"',>|]|\+(?=\s))"
+"""Between two lines of a private key: in files, JSON, URLs, quoted mails, code that puts texts together."""
+_HEADER = rb"(?:" + _BETWEEN + rb"{0,40}+[A-Za-z-]{4,20}:[^\n\\]{1,100}(?=\s|\\))?"
+_LINES = (
+    3 * _HEADER + _BETWEEN + rb"{1,40}+(?P<key>[A-Za-z0-9+/]{40,}+={0,2}(?:"
+    + _BETWEEN + rb"{1,40}+[A-Za-z0-9+/]{16,}+={0,2})*+"
+    rb"(?:" + _BETWEEN + rb"{1,40}+[A-Za-z0-9+/=]{1,17}+(?=" + _BETWEEN + rb"{0,40}+(?:-----END|=|Private-MAC)))?)")
+"""The headers of a private key, and its lines in base64, as far as they are there."""
+_JOINTS = re.compile(rb"\\+[nrt]|%0[AaDd]|[^A-Za-z0-9/]+")
+"""What may differ where such a key is written."""
 
 
 @frozen
@@ -62,6 +74,9 @@ def _shapes() -> tuple[_Shape, ...]:
         _shape("AWS key", (b"AKIA", b"ASIA"), _ALONE + rb"A[KS]IA[A-Z2-7]{16}(?![A-Za-z0-9+/=_-])"),
         _shape("AWS secret", (b"ecret_access_key", b"ECRET_ACCESS_KEY", b"ecretAccessKey"),
                rb"\w{15,16}" + _IS + rb"(?P<key>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"),
+        _shape("private key", (b"-----BEGIN ",),
+               rb"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----" + _LINES),
+        _shape("private key", (b"Private-Lines:",), rb"Private-Lines: {0,4}\d{1,3}(?!\d)" + _LINES),
         _shape("JWT", (b"eyJ",), _ALONE + rb"(?<![_-])eyJ[A-Za-z0-9_-]{10,4000}+\.eyJ[A-Za-z0-9_-]{10,20000}+"
                rb"\.[A-Za-z0-9_-]{16,2000}"),
         _shape("token", (b"earer",), rb"(?<=[Bb])earer(?:\s|%20|\+){1,4}(?=[A-Za-z._~+/-]{0,60}[0-9])"
@@ -78,17 +93,21 @@ class Shapes:
     def clean(self, data: bytes, spared: Callable[[bytes], bool] = lambda key: False) -> bytes:
         done, at = [], 0
         for start, end, said in sorted(self._finds(data)):
-            if start >= at and not spared(data[start:end]):
+            if start >= at and not spared(_plain(data[start:end])):
                 done += [data[at:start], said]
                 at = end
         return b"".join([*done, data[at:]]) if done else data
 
     def found(self, data: bytes) -> Iterator[bytes]:
-        """All that has a key's shape."""
-        return (data[start:end] for start, end, _ in self._finds(data))
+        """All that has a key's shape; of several lines, without what stands between them."""
+        return (_plain(data[start:end]) for start, end, _ in self._finds(data))
 
     def _finds(self, data: bytes) -> Iterator[tuple[int, int, bytes]]:
         return (find for kind in _shapes() for find in kind.finds(data))
+
+
+def _plain(key: bytes) -> bytes:
+    return _JOINTS.sub(b"", key) if b"\n" in key or b"\\" in key or b"%" in key else key
 
 
 shapes = Shapes()

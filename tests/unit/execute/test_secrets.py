@@ -233,6 +233,82 @@ def test_what_looks_like_a_key_and_is_none(text: str) -> None:
     assert text == Redactor.of({}).text(text)
 
 
+# ---- private keys ----
+def _pem(kind: str, size: int = 1200, *, headers: str = "", width: int = 64) -> str:
+    """A made-up file of PEM."""
+    body = base64.b64encode(hashlib.shake_256(kind.encode()).digest(size)).decode()
+    lines = "\n".join(body[at:at + width] for at in range(0, len(body), width))
+    return f"-----BEGIN {kind}-----\n{headers}{lines}\n-----END {kind}-----\n"
+
+
+PRIVATE = {
+    "PKCS 8": _pem("PRIVATE KEY"), "RSA": _pem("RSA PRIVATE KEY"), "a short one": _pem("EC PRIVATE KEY", 118),
+    "Ed25519": _pem("PRIVATE KEY", 48), "OpenSSH": _pem("OPENSSH PRIVATE KEY", 1900, width=70),
+    "encrypted": _pem("ENCRYPTED PRIVATE KEY"),
+    "with headers": _pem("RSA PRIVATE KEY",
+                         headers="Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A1B2C3D4E5F6071\n\n"),
+    "PGP": _pem("PGP PRIVATE KEY BLOCK", headers="Version: GnuPG v2\n\n"),
+    "in one line": _pem("PRIVATE KEY", width=10_000),
+    "PuTTY": "Private-Lines: 14\n"
+             + _pem("X", 800).split("-----\n", 1)[1].replace("\n-----END X-----", "\nPrivate-MAC: 0a"),
+}
+WRITTEN: dict[str, Callable[[str], str]] = {
+    "as it is": lambda text: text, "CRLF": lambda text: text.replace("\n", "\r\n"), "JSON": json.dumps,
+    "JSON in JSON": lambda text: json.dumps(json.dumps({"a": text})),
+    "indented": lambda text: "".join(f"    {line}\n" for line in text.splitlines()),
+    "quoted": lambda text: "".join(f"> {line}\n" for line in text.splitlines()),
+    "code": lambda text: " +\n".join(f'  "{line}\\n"' for line in text.splitlines()),
+    "a list": lambda text: ",\n".join(f'  "{line}"' for line in text.splitlines()),
+}
+
+
+@pytest.mark.parametrize("how", WRITTEN)
+@pytest.mark.parametrize("kind", PRIVATE)
+def test_private_keys(kind: str, how: str) -> None:
+    """Nothing of one is left, whatever it is written in; what JSON was is JSON still. Twice is once."""
+    text = f"before {WRITTEN[how](PRIVATE[kind])} after"
+    clean = Redactor.of({}).text(text)
+    assert "[private key redacted]" in clean
+    body = [line for line in PRIVATE[kind].splitlines() if len(line) > 4 and "-" not in line and ":" not in line]
+    assert body
+    assert not [line for line in body if line in clean]
+    assert (clean[:7], clean[-6:]) == ("before ", " after")
+    assert Redactor.of({}).text(clean) == clean
+    if how.startswith("JSON"):
+        json.loads(clean[7:-6])
+
+
+def test_a_private_key_that_is_cut() -> None:
+    """As `head -5` prints it."""
+    clean = Redactor.of({}).text("\n".join(PRIVATE["RSA"].splitlines()[:5]) + "\n[exit 0]")
+    assert clean == "-----BEGIN RSA PRIVATE KEY-----\n[private key redacted]\n[exit 0]"
+
+
+@pytest.mark.parametrize("text", [
+    _pem("CERTIFICATE"), _pem("PUBLIC KEY"), _pem("RSA PUBLIC KEY"), _pem("CERTIFICATE REQUEST"), _pem("X509 CRL"),
+    _pem("PGP PUBLIC KEY BLOCK"), _pem("PGP SIGNATURE", 90), _pem("DH PARAMETERS"), _pem("SSH2 PUBLIC KEY"),
+    "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----", "grep -l 'BEGIN RSA PRIVATE KEY' *",
+    "-----BEGIN PRIVATE KEY-----\nYOUR_KEY\n-----END PRIVATE KEY-----",
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA...",
+    "/-----BEGIN (?:RSA )?PRIVATE KEY-----[\\s\\S]+?-----END (?:RSA )?PRIVATE KEY-----/",
+    "if (text.includes('-----BEGIN PRIVATE KEY-----')) { throw new Error('keys do not belong into a repository') }",
+    "Private-Lines: they are those of nobody else",
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJq7Zr2Lx9Vb4Ny8Kd1Wm6Tc3Hf5Jg0Ps",
+])
+@pytest.mark.parametrize("how", WRITTEN)
+def test_what_looks_like_a_private_key_and_is_none(text: str, how: str) -> None:
+    """Public keys, certificates, placeholders, code that looks for one."""
+    assert WRITTEN[how](text) == Redactor.of({}).text(WRITTEN[how](text))
+
+
+def test_a_private_key_of_the_workspace_stays_however_it_is_written() -> None:
+    """A test's fixture is the agent's work, in the tree and in its transcript."""
+    redactor = Redactor.of({}).sparing(lambda: [PRIVATE["RSA"].encode()])
+    for written in WRITTEN.values():
+        assert written(PRIVATE["RSA"]) == redactor.text(written(PRIVATE["RSA"]))
+    assert "[private key redacted]" in redactor.text(json.dumps(PRIVATE["PKCS 8"]))
+
+
 def test_what_was_there_before_is_no_key_of_ours() -> None:
     """A made-up key of the workspace stays in the tree that is graded; another one does not, nor a person's own."""
     redactor = Redactor.of({"OPENAI_API_KEY": LONG}).sparing(lambda: [b"const key = 'vck_" + JWT[-30:].encode()])
