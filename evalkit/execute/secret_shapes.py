@@ -30,7 +30,7 @@ _LINES = (
     + _BETWEEN + rb"{1,40}+[A-Za-z0-9+/]{16,}+={0,2})*+"
     rb"(?:" + _BETWEEN + rb"{1,40}+[A-Za-z0-9+/=]{1,17}+(?=" + _BETWEEN + rb"{0,40}+(?:-----END|=|Private-MAC)))?)")
 """The headers of a private key, and its lines in base64, as far as they are there."""
-_JOINTS = re.compile(rb"\\+[nrt]|%0[AaDd]|[^A-Za-z0-9/]+")
+_JOINTS = re.compile(rb"\\+[nrt]?|%0[AaDd]|[^A-Za-z0-9/\\%]+")
 """What may differ where such a key is written."""
 
 
