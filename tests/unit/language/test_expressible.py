@@ -32,9 +32,10 @@ def spec(check: m.Check) -> Any:
 
 def called(check: m.Check) -> Any:
     """The check `calls`, as plain data."""
-    assert isinstance(check.spec, m.CallsSpec)
+    found = spec(check)
+    assert isinstance(found, m.CallsSpec)
     return check.id, [[(call.name, [(test.key, test.test, test.values) for test in call.arguments])
-                       for call in sequence] for sequence in check.spec.sequences], check.spec.never
+                       for call in sequence] for sequence in spec(check).sequences], found.never
 
 
 # name, statements of the suite, statements of the case, what is looked at, what it must be
