@@ -8,6 +8,7 @@ ordinary runs never pay for it. What a plug-in must offer stands in docs/plugins
 from __future__ import annotations
 
 import sys
+import threading
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint
 
 __all__ = ["AGENTS", "SPOKEN_AGENTS", "Group", "Plugin", "distribution_files", "find_plugin", "load_plugin",
-           "plugin_names"]
+           "own_failure", "plugin_names"]
 
 AGENTS = ("claude", "api", "tools", "palette", "command", "oracle", "nop")
 """Agents of evalkit's own that a case may select."""
@@ -93,7 +94,17 @@ def load_plugin(plugin: Plugin) -> Any:
     """What an entry point names. Raises UserError, with the distribution's name, where it cannot be imported."""
     try:
         return plugin.entry.load()
-    except Exception as error:
-        raise UserError(f"{plugin.shown} cannot be loaded: {type(error).__name__}: {error}",
+    except BaseException as error:
+        raise UserError(f"{plugin.shown} cannot be loaded: {own_failure(error)}",
                         hint=f"its entry point is `{plugin.entry.value}`: is {plugin.distribution} installed whole?"
                         ) from error
+
+
+def own_failure(error: BaseException) -> str:
+    """What a plug-in failed with, in a line: an exit is a failure, too, since it would end evalkit.
+
+    Raises the error itself where it is the person's Ctrl-C, which comes to the main thread alone.
+    """
+    if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+        raise error
+    return f"{type(error).__name__}: {error}"

@@ -16,8 +16,8 @@ import orjson
 from evalkit.errors import HarnessError
 from evalkit.structure import Misfit, plain_fields, structure, unstructure
 
-__all__ = ["BadRecord", "Misfit", "read_json", "read_record", "record_bytes", "structure", "unstructure", "write_bytes",
-           "write_json", "write_record"]
+__all__ = ["BadRecord", "Misfit", "as_read", "read_json", "read_record", "record_bytes", "structure", "unstructure",
+           "write_bytes", "write_json", "write_record"]
 
 T = TypeVar("T")
 _numbers = itertools.count()
@@ -101,6 +101,11 @@ def write_record(path: Path, record: object, *, sync: bool = True) -> None:
 def record_bytes(record: object) -> bytes:
     """What `write_record` writes."""
     return _text({"schema": SCHEMA, **plain_fields(record)})
+
+
+def as_read(record: T) -> T:
+    """A record as it is read again. Raises TypeError or ValueError (Misfit is one) for one that could not be."""
+    return structure(orjson.loads(orjson.dumps(unstructure(record))), type(record))
 
 
 def read_plain(path: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, get_args
+from typing import Any
 
 from attrs import evolve, frozen
 
@@ -20,11 +20,14 @@ from evalkit.analysis.model import PluginSpec
 from evalkit.errors import EvalkitError, HarnessError, UserError
 from evalkit.grade.evidence import EVIDENCE_LIMIT, plain
 from evalkit.grade.final_tree import FinalTree
-from evalkit.grade.verdict import Status, Verdict
-from evalkit.plugins import Plugin, find_plugin, load_plugin
+from evalkit.grade.verdict import Verdict
+from evalkit.plugins import Plugin, find_plugin, load_plugin, own_failure
+from evalkit.records import as_read
 
 __all__ = ["Files", "grade_plugin", "plugin_version"]
 
+_STATUSES = ("pass", "fail", "skipped", "error")
+"""Of a verdict of a grader's."""
 LARGEST = 10_000_000
 """Bytes of a file that a grader is given."""
 
@@ -107,11 +110,18 @@ def grade_plugin(spec: PluginSpec, tree: FinalTree) -> Verdict:
         verdict = found.loaded.grade(Files(tree, spec.globs), settings)
     except EvalkitError:
         raise
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - it is not our code: any failure of it is its own
+    except BaseException as error:  # noqa: BLE001 - it is not our code: any failure of it is its own
+        told = own_failure(error)
         said = "".join(traceback.format_exception(error)[-8:])
-        return Verdict("error", plain(f"{found.plugin.shown} failed: {type(error).__name__}: {error}"), _clipped(said))
-    if not isinstance(verdict, Verdict) or verdict.status not in get_args(Status):
+        return Verdict("error", plain(f"{found.plugin.shown} failed: {told}"), _clipped(said))
+    if not isinstance(verdict, Verdict):
         return Verdict("error", f"{found.plugin.shown} returned no verdict but {type(verdict).__name__}")
+    try:
+        verdict = as_read(verdict)
+        if verdict.status not in _STATUSES:
+            raise ValueError(f"its status is {verdict.status}")
+    except (TypeError, ValueError) as error:
+        return Verdict("error", plain(f"{found.plugin.shown} returned a verdict that is none: {error}"))
     return evolve(verdict, summary=plain(str(verdict.summary)), evidence=_clipped(str(verdict.evidence)), judging=None)
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import evolve, frozen
+from attrs import asdict, evolve, frozen
 
 from evalkit.analysis.model import Case, Toolchain
 from evalkit.errors import EvalkitError, UserError
 from evalkit.execute.agents.base import Agent, Job
 from evalkit.execute.agents.registry import Careful, Reader
-from evalkit.execute.outcome import AgentError, Ending
+from evalkit.execute.outcome import AgentError, Ending, Usage
 from evalkit.plan.trials import AgentTraits, Trial
-from evalkit.plugins import Plugin, load_plugin
+from evalkit.plugins import Plugin, load_plugin, own_failure
+from evalkit.records import as_read
 
 if TYPE_CHECKING:
     from evalkit.execute.agents.registry import Wanted
@@ -36,18 +38,31 @@ class Plugged:
         return self.plugin.files
 
     def given(self, unit: Case) -> tuple[tuple[str, str], ...]:
-        return self.agent.given(unit) if isinstance(self.agent, Reader) else ()
+        if not isinstance(self.agent, Reader):
+            return ()
+        try:
+            return tuple([(str(what), str(path)) for what, path in self.agent.given(unit)])
+        except EvalkitError:
+            raise
+        except BaseException as error:
+            raise _broken(self.plugin, error) from error
 
     def check(self, trial: Trial) -> None:
-        if isinstance(self.agent, Careful):
+        if not isinstance(self.agent, Careful):
+            return
+        try:
             self.agent.check(trial)
+        except EvalkitError:
+            raise
+        except BaseException as error:
+            raise _broken(self.plugin, error) from error
 
     def cannot(self, unit: Case) -> list[str]:
         try:
             return [str(what) for what in self.agent.cannot(unit)]
         except EvalkitError:
             raise
-        except Exception as error:
+        except BaseException as error:
             raise _broken(self.plugin, error) from error
 
     def run(self, job: Job) -> Ending:
@@ -55,17 +70,23 @@ class Plugged:
             ending = self.agent.run(job)
         except EvalkitError:
             raise
-        except Exception as error:
+        except BaseException as error:
             raise AgentError(_said(self.plugin, error), hint=_hint(self.plugin)) from error
         if not isinstance(ending, Ending):
             raise AgentError(f"{self.plugin.shown} returned no ending but {type(ending).__name__}",
                              hint=_hint(self.plugin))
-        return ending
+        try:
+            return _sound(ending)
+        except (TypeError, ValueError) as error:  # Misfit and orjson's own are of these
+            raise AgentError(f"{self.plugin.shown} returned an ending that is none: {error}",
+                             hint=_hint(self.plugin)) from error
 
     def describe(self, job: Job) -> str:
         try:
             return str(self.agent.describe(job))
-        except Exception as error:
+        except EvalkitError:
+            raise
+        except BaseException as error:
             raise AgentError(_said(self.plugin, error), hint=_hint(self.plugin)) from error
 
 
@@ -77,21 +98,38 @@ def plugged(plugin: Plugin, wanted: Wanted) -> Plugged:
         traits, toolchain = agent.traits, agent.toolchain
     except EvalkitError:
         raise
-    except Exception as error:
+    except BaseException as error:
         raise _broken(plugin, error) from error
-    if not isinstance(traits, AgentTraits) or not all(callable(getattr(agent, name, None))
-                                                      for name in ("cannot", "run", "describe")):
+    if not isinstance(traits, AgentTraits) or not isinstance(toolchain, Toolchain | None) or not all(
+            callable(getattr(agent, name, None)) for name in ("cannot", "run", "describe")):
         raise UserError(f"{plugin.shown} is no agent", hint="docs/plugins.md tells what an agent has")
+    try:
+        as_read(traits)
+    except (TypeError, ValueError) as error:
+        raise UserError(f"{plugin.shown} has traits that are none: {error}",
+                        hint="docs/plugins.md tells what an agent has") from error
     version = f"{plugin.distribution} {plugin.version} {traits.version}"
     return Plugged(plugin, agent, evolve(traits, version=version), toolchain)
 
 
-def _broken(plugin: Plugin, error: Exception) -> UserError:
+def _sound(ending: Ending) -> Ending:
+    """An ending as it is read from the store again. Raises TypeError or ValueError for one that could not be."""
+    usage = ending.usage
+    if not isinstance(usage, Usage):
+        raise TypeError(f"usage: not a Usage but {type(usage).__name__}")
+    for name, number in {**asdict(usage), "retries": ending.retries}.items():
+        if isinstance(number, int | float) and not (math.isfinite(number) and number >= 0):
+            raise ValueError(f"{name}: {number} is no amount")
+    return as_read(ending)
+
+
+def _broken(plugin: Plugin, error: BaseException) -> UserError:
     return UserError(_said(plugin, error), hint=_hint(plugin))
 
 
-def _said(plugin: Plugin, error: Exception) -> str:
-    return f"{plugin.shown} failed: {type(error).__name__}: {error}"
+def _said(plugin: Plugin, error: BaseException) -> str:
+    """What is told of a failure in a plug-in. Raises the error itself where it is a person's interruption."""
+    return f"{plugin.shown} failed: {own_failure(error)}"
 
 
 def _hint(plugin: Plugin) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -44,7 +45,8 @@ class Parrot:
         return said
 
     def given(self, unit: Case) -> tuple[tuple[str, str], ...]:
-        return (("data", "data.txt"),)
+        given: tuple[tuple[str, str], ...] = self._say((("data", "data.txt"),))
+        return given
 
     def check(self, of: Trial) -> None:
         raise UserError("not on this machine")
@@ -66,6 +68,11 @@ def agents(monkeypatch: pytest.MonkeyPatch, make: Any) -> Agents:
 
 def parrot(monkeypatch: pytest.MonkeyPatch, **has: Any) -> Any:
     return agents(monkeypatch, lambda wanted: Parrot(wanted, **has)).of(Subject("parrot"))
+
+
+def changed(value: Any, **fields: Any) -> Any:
+    """A value with fields of whatever types."""
+    return evolve(value, **fields) if fields else value
 
 
 JOB: Any = None
@@ -90,16 +97,54 @@ def test_what_it_may_have_beside_that_is_asked_for(monkeypatch: pytest.MonkeyPat
         found.check(trial(agent="parrot", model=None))
 
 
-@pytest.mark.parametrize("error", [ValueError("x"), AssertionError(), KeyError("x")])
-def test_what_goes_wrong_in_a_run_is_no_outcome(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [ValueError("x"), AssertionError(), KeyError("x"), SystemExit(0), GeneratorExit()])
+def test_what_goes_wrong_in_a_run_is_no_outcome(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is kept, and its makers are named, not we."""
     made = parrot(monkeypatch, raises=error)
     for ask in (made.run, made.describe):
         with pytest.raises(AgentError) as raised:
             ask(JOB)
         assert raised.value.message.startswith(f"{WHO} failed: {type(error).__name__}")
-    with pytest.raises(UserError, match="failed"):
-        made.cannot(case())
+    for ask in (made.cannot, made.given):
+        with pytest.raises(UserError, match="failed"):
+            ask(case())
+
+
+def test_only_a_persons_interruption_goes_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C reaches the main thread alone; in another one the plug-in made it up."""
+    made = parrot(monkeypatch, raises=KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        made.run(JOB)
+    with ThreadPoolExecutor(1) as other:
+        error = other.submit(made.run, JOB).exception()
+    assert isinstance(error, AgentError)
+    assert f"{WHO} failed: KeyboardInterrupt" in error.message
+
+
+@pytest.mark.parametrize(("ending", "said"), [
+    (changed(DONE, status="great"), "status"),
+    (changed(DONE, detail=None), "detail"),
+    (changed(DONE, detail="\ud800"), "not valid UTF-8"),
+    (changed(DONE, notes=("fine", 7)), "notes"),
+    (changed(DONE, notes="fine"), "notes"),
+    (changed(DONE, retries="2"), "retries"),
+    (changed(DONE, usage=None), "usage: not a Usage but NoneType"),
+    (changed(DONE, usage=changed(Usage(), turns="3")), "turns"),
+    (changed(DONE, usage=Usage(cost=float("nan"))), "cost: nan is no amount"),
+    (changed(DONE, usage=Usage(output_tokens=-1)), "output_tokens: -1 is no amount"),
+])
+def test_an_ending_that_could_not_be_read_again(ending: Ending, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused when it comes, and its makers are named."""
+    with pytest.raises(AgentError) as raised:
+        parrot(monkeypatch, returns=ending).run(JOB)
+    assert raised.value.message.startswith(f"{WHO} returned an ending that is none: ")
+    assert said in raised.value.message
+
+
+def test_an_ending_that_is_nearly_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list of notes is as good as a tuple."""
+    given = changed(DONE, notes=["fine"], usage=Usage(cost=1))
+    assert changed(DONE, notes=("fine",), usage=Usage(cost=1.0)) == parrot(monkeypatch, returns=given).run(JOB)
 
 
 def test_its_own_errors_are_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,6 +166,9 @@ def test_a_run_without_an_ending(monkeypatch: pytest.MonkeyPatch) -> None:
     (lambda wanted: Parrot(wanted, traits="1"), "is no agent"),
     (lambda wanted: SimpleNamespace(traits=TRAITS, toolchain=None), "is no agent"),
     (lambda: None, "failed: TypeError"),
+    (lambda wanted: Parrot(wanted, traits=changed(TRAITS, sampled="yes")), "has traits that are none: sampled"),
+    (lambda wanted: Parrot(wanted, **{"toolchain": changed("npm")}), "is no agent"),
+    (lambda wanted: sys.exit(3), "failed: SystemExit: 3"),
 ])
 def test_what_is_no_agent(make: Any, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told before anything runs, with its distribution."""
