@@ -132,6 +132,7 @@ def test_a_program_without_a_key_for_its_model(asking: MiniProject) -> None:
     ("command:sh -c 'exit 75'", 3, "says that it was failed (exit status 75)"),
     ("comand", 2, "did you mean `command`?"),
     ("replay:nowhere", 2, "there is no such file or folder"),
+    ("replay:pyproject.toml", 2, "pyproject.toml cannot be replayed"),
 ])
 def test_who_is_to_blame_is_told_apart(agent: str, status: int, said: str, project: MiniProject) -> None:
     """A slip of the person's is 2, a provider's failure 3; nothing is kept of either."""

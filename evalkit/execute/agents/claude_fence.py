@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from evalkit.errors import HarnessError
+from evalkit.errors import UserError
 
 __all__ = ["MANAGED", "check_memories", "denied", "readable"]
 
@@ -33,16 +33,16 @@ def readable(folders: Iterable[Path]) -> list[str]:
 
 
 def check_memories(workspace: Path) -> None:
-    """Raise HarnessError where somebody else's instructions would be read beside the prompt."""
+    """Raise UserError where somebody else's instructions would be read beside the prompt."""
     for path in MANAGED:
         if path.exists():
-            raise HarnessError(f"Claude Code would read {path}: it holds for everybody on this machine",
-                               hint="move it away, or measure on another machine")
+            raise UserError(f"Claude Code would read {path}: it holds for everybody on this machine",
+                            hint="move it away, or measure on another machine")
     for folder in workspace.parents:
         for name in ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md"):
             if (folder / name).exists():
-                raise HarnessError(f"Claude Code would read {folder / name}: it is above the workspace",
-                                   hint="remove it, or work elsewhere: EVALKIT_WORK=/some/folder")
+                raise UserError(f"Claude Code would read {folder / name}: it is above the workspace",
+                                hint="remove it, or work elsewhere: EVALKIT_WORK=/some/folder")
 
 
 def _rule_path(folder: Path) -> str:

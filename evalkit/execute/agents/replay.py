@@ -2,7 +2,7 @@
 
 PATH is a transcript, the folder of a trial of ours, or a folder above it that holds one trial of the unit alone. No
 model is called. A file that the transcript does not tell for certain (execute/rebuild.py) is an error, and no file of
-the agent's: a verdict on it would be a guess.
+the agent's: a verdict on it would be a guess. It is the person's mistake, who may name another transcript.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from evalkit.analysis.model import Case, Toolchain
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.agents.base import Job
 from evalkit.execute.folders import remove_tree
-from evalkit.execute.outcome import AgentError, Ending, Usage
+from evalkit.execute.outcome import Ending, Usage
 from evalkit.execute.own_commands import own_commands
 from evalkit.execute.rebuild import rebuild
 from evalkit.execute.rebuilt import base_tree
@@ -65,14 +65,15 @@ class Replay:
         transcript = self.root / shown
         archive = job.home / "workspace.tar.zst"
         pack(job.workspace, archive, exclude=unit.setup.caches)
+        base = base_tree(archive)
         try:
-            rebuilt = rebuild(base_tree(archive), transcript, caches=unit.setup.caches, harmless=own_commands(unit))
+            rebuilt = rebuild(base, transcript, caches=unit.setup.caches, harmless=own_commands(unit))
             ending = _ending(transcript)
         except HarnessError as error:
-            raise AgentError(f"{shown} cannot be replayed: {error.message}", hint=error.hint, usage=_FREE) from error
+            raise UserError(f"{shown} cannot be replayed: {error.message}", hint=error.hint) from error
         if doubt := rebuilt.doubt(None):
-            raise AgentError(f"{shown} cannot be replayed: {doubt}", usage=_FREE,
-                             hint="regrade:RUN grades what is known of a stored trial, check by check")
+            raise UserError(f"{shown} cannot be replayed: {doubt}",
+                            hint="regrade:RUN grades what is known of a stored trial, check by check")
         remove_tree(job.workspace)
         rebuilt.write(job.workspace)
         with transcript.open("rb") as source, job.transcript.open("wb") as copy:
