@@ -224,7 +224,7 @@ class ClaudeCode:
             return Ending("capped", f"reached its cost limit of {dollars(limits.cost)}", usage, notes)
         succeeded = result.get("subtype") == "success" and result.get("terminal_reason") != "api_error"
         if succeeded and not result.get("is_error"):
-            if not reader.replies:
+            if not reader.answers:
                 raise AgentError("Claude Code ended without asking its model",
                                  hint="a prompt that begins with `/` is a command of its own", usage=usage)
             if reader.over:  # it got to its end before it was ended

@@ -70,6 +70,11 @@ class Reader:
         return len(self._replied)
 
     @property
+    def answers(self) -> int:
+        """Replies that came to their end, also empty ones, which are no message of the stream."""
+        return max(self.replies, self._counter.finished)
+
+    @property
     def unreachable(self) -> bool:
         """No connection came about, again and again, and no reply came before."""
         return not self._replied and self._unconnected >= GIVE_UP_AFTER
@@ -146,7 +151,7 @@ class Reader:
     def usage(self) -> Usage:
         """What the run consumed. Without a result line: what was counted until it ended."""
         if self.result is not None:
-            return total(self.result, self.replies, self._counter)
+            return total(self.result, self.answers, self._counter)
         if self.refused or self.unreachable:
             return Usage(turns=0, cost=0.0)
         return self._counter.usage(self.replies)
@@ -155,7 +160,7 @@ class Reader:
         """What a reader of the result should know: denied tool calls, retries."""
         denials = (self.result or {}).get("permission_denials")
         found = [denial for denial in (denials if isinstance(denials, list) else []) if isinstance(denial, dict)]
-        notes = []
+        notes = [] if self.replies or not self.answers else ["its model answered nothing"]
         for denial in found[:_NOTES]:
             asked = json.dumps(denial.get("tool_input"), ensure_ascii=False)[:120]
             notes.append(f"denied: {denial.get('tool_name')} {asked}")

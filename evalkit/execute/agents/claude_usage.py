@@ -67,6 +67,11 @@ class Counter:
         return found
 
     @property
+    def finished(self) -> int:
+        """Replies whose end came."""
+        return sum(message.whole for message in self._messages.values())
+
+    @property
     def tokens(self) -> int:
         """All that the replies so far read and wrote, with what came from a cache."""
         return sum(sum(message.tokens.values()) for message in self._messages.values())

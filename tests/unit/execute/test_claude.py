@@ -230,6 +230,16 @@ def test_a_prompt_that_never_reached_the_model(bench: Bench) -> None:
         assert ("Claude Code ended without asking its model", False) == (error.message, error.transient)
 
 
+def test_a_model_that_answers_nothing(bench: Bench) -> None:
+    """It was asked, and paid for: its replies are no messages of the stream, but they have an end."""
+    ending = bench.run(begins(1), ends(0, reason="end_turn"), begins(2), ends(0, reason="end_turn"), result())
+    assert ("completed", 2) == (ending.status, ending.usage.turns)
+    assert "its model answered nothing" in ending.notes
+    assert "its model answered nothing" not in bench.run(*turn(), result()).notes
+    error = bench.fails(begins(1), result())
+    assert "Claude Code ended without asking its model" == error.message
+
+
 def test_an_unknown_ending_is_an_error(bench: Bench) -> None:
     """A subtype that we do not know is neither a success nor the agent's failure."""
     error = bench.fails(reply(), result(subtype="error_during_execution", result=None))
@@ -532,7 +542,7 @@ def test_what_an_administrator_gave_the_machine_is_an_error(name: str, bench: Be
     bench.run(reply(), result())
     (tmp_path / "policy").mkdir()
     (tmp_path / "policy" / name).write_text("{}")
-    with pytest.raises(HarnessError, match=f"Claude Code would read .*{name}"):
+    with pytest.raises(UserError, match=f"Claude Code would read .*{name}"):
         bench.run(reply(), result())
 
 
@@ -613,7 +623,7 @@ def test_at_anthropic_the_key_is_the_api_key(bench: Bench) -> None:
 def test_instructions_above_the_workspace(bench: Bench) -> None:
     """A CLAUDE.md that anybody left above it would be read beside the prompt: no run."""
     (bench.job.workspace.parents[1] / "CLAUDE.md").touch()
-    with pytest.raises(HarnessError, match="Claude Code would read") as raised:
+    with pytest.raises(UserError, match="Claude Code would read") as raised:
         bench.run(result())
     assert "EVALKIT_WORK" in raised.value.hint
     assert not (bench.folder / "bin/seen.json").exists()
