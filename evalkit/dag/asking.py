@@ -23,6 +23,7 @@ from evalkit.errors import UserError
 from evalkit.execute.asking import Models
 from evalkit.execute.models.prices import Prices
 from evalkit.execute.models.provider import Endpoints, missing_key
+from evalkit.execute.models.replayed import Replayed, Way
 from evalkit.plan.choices import DIRECT, RECORD
 from evalkit.plan.keys import PLAYED_BY
 
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from evalkit.gateway.live import LiveGateway
 
 __all__ = ["Asking"]
-
-_NO_KEY = {"AI_GATEWAY_API_KEY": "no-key-is-needed"}
 
 
 @define
@@ -76,11 +75,23 @@ class Asking:
     @property
     def endpoints(self) -> Endpoints:
         if self.played:
-            return Endpoints(_NO_KEY, self.played)
+            return Replayed({}, None, self.played, self._ways)
         choice = self.choice or ""
         _, at, address = choice.partition("@http") if choice.startswith(RECORD) else ("", "", "")
         other = f"http{address}" if at else choice if choice.startswith(("http://", "https://")) else None
         return Endpoints(self.environ, other)
+
+    def _ways(self) -> frozenset[Way]:
+        """How the models of a cassette were asked; none for a script, and for a file that is told to be wrong later."""
+        from evalkit.gateway.cassette import is_cassette, read_cassette
+
+        path = self.root / self.played
+        try:
+            found = read_cassette(path).exchanges if is_cassette(path) else ()
+        except (OSError, UserError):
+            return frozenset()
+        heads = ((each.request.head, each.by) for each in found)
+        return frozenset(Way(head["protocol"], str(head.get("model")), by) for head, by in heads if "protocol" in head)
 
     # ---- the gateway ----
     def check(self) -> None:

@@ -50,7 +50,7 @@ def run_paid(session: Session, agent: Agent, job: Job, failed: Path | None, numb
 
 def _run(session: Session, agent: Agent, job: Job) -> Ending:
     """Run an agent through the gateway, where there is one. What the gateway saw is part of how it ended."""
-    from evalkit.execute.leases import TOKEN, ended, ended_by_failure
+    from evalkit.execute.leases import TOKEN, asked_again, ended, ended_by_failure
 
     trial, models = job.trial, session.models
     endpoints = models.endpoints(trial.subject.model, agent.traits.protocol)
@@ -59,7 +59,8 @@ def _run(session: Session, agent: Agent, job: Job) -> Ending:
         if endpoints and job.room.walls:
             raise HarnessError("the sandbox has no network but evalkit's own gateway", hint="leave gateway=direct out")
         ending = agent.run(job)
-        return evolve(ending, notes=(*ending.notes, *models.notes)) if endpoints else ending
+        notes = (*ending.notes, *asked_again(0, ending.retries))
+        return evolve(ending, notes=(*notes, *models.notes)) if endpoints else ending
     with gateway.lease(trial.case.unit, endpoints, model=trial.subject.model or "", limits=trial.case.limits,
                        spent=lambda cost: session.budget.so_far(job, cost), say=session.say) as lease:
         given = tuple(lease.endpoint(endpoint) for endpoint in endpoints)

@@ -20,7 +20,7 @@ from evalkit.execute.budget import dollars
 from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import AgentError, Ending, Usage
 
-__all__ = ["GIVE_UP_AFTER", "TOKEN", "Gateway", "Lease", "Traffic", "ended", "ended_by_failure"]
+__all__ = ["GIVE_UP_AFTER", "TOKEN", "Gateway", "Lease", "Traffic", "asked_again", "ended", "ended_by_failure"]
 
 TOKEN = "EVALKIT_TOKEN"
 """What a lease's token is called where it is taken out of a text: it differs from run to run."""
@@ -35,7 +35,8 @@ class Traffic:
     """What went through a lease.
 
     usage: of all replies; turns: how many these are. models: replies by model. retries: how often the provider was
-    asked again. broken: replies that broke off, or were lost on the way: they may have been paid for. over: the limit
+    asked again. broken: replies that broke off, or were lost on the way: they may have been paid for; lost: those of
+    them of which nothing came. over: the limit
     for which a request was refused, "" where none was. failure: what the provider failed the last request with; None
     where a reply came since. tries: how often in a row it had failed what was still being asked at the end.
     """
@@ -47,6 +48,7 @@ class Traffic:
     over: str = ""
     failure: AgentError | None = None
     tries: int = 0
+    lost: int = 0
 
     @property
     def replies(self) -> int:
@@ -55,10 +57,10 @@ class Traffic:
     def notes(self) -> tuple[str, ...]:
         """What a reader of a result should know."""
         notes = []
-        if self.retries:
-            notes.append(f"the gateway asked the provider again {self.retries} time{'s' if self.retries > 1 else ''}")
-        if self.broken:
-            notes.append(f"{self.broken} repl{'ies' if self.broken > 1 else 'y'} of the provider's broke off")
+        if cut := self.broken - self.lost:
+            notes.append(f"{cut} repl{'ies' if cut > 1 else 'y'} of the provider's broke off")
+        if self.lost:
+            notes.append(f"{self.lost} connection{'s' if self.lost > 1 else ''} to the provider ended before its reply")
         return tuple(notes)
 
 
@@ -114,10 +116,19 @@ def ended(ending: Ending, traffic: Traffic) -> Ending:
     failure = traffic.failure
     if failure is not None and (not traffic.replies or (ending.status == "timeout" and traffic.tries >= GIVE_UP_AFTER)):
         raise _as_error(failure, usage)
-    notes = (*ending.notes, *traffic.notes(), *_second_count(ending.usage, traffic.usage))
+    notes = (*ending.notes, *asked_again(traffic.retries, ending.retries), *traffic.notes(),
+             *_second_count(ending.usage, traffic.usage))
     if traffic.over and ending.status == "completed":
-        ending = Ending("capped", f"reached its {traffic.over}", usage)
+        ending = Ending("capped", f"reached its {traffic.over}", usage, retries=ending.retries)
     return evolve(ending, usage=usage, notes=notes, retries=ending.retries + traffic.retries)
+
+
+def asked_again(by_gateway: int, by_agent: int = 0) -> tuple[str, ...]:
+    """The one note on how often the provider was asked again, by whomever."""
+    if not (times := by_gateway + by_agent):
+        return ()
+    whom = f" ({by_gateway} by the gateway, {by_agent} by the agent's program)" if by_gateway and by_agent else ""
+    return (f"the provider was asked again {times} time{'s' if times > 1 else ''}{whom}",)
 
 
 def ended_by_failure(error: AgentError, traffic: Traffic) -> Ending:
@@ -126,7 +137,8 @@ def ended_by_failure(error: AgentError, traffic: Traffic) -> Ending:
     """
     usage = _usage(error.usage, traffic, told=False)
     if traffic.over:
-        return Ending("capped", f"reached its {traffic.over}", usage, traffic.notes(), traffic.retries)
+        notes = (*asked_again(traffic.retries), *traffic.notes())
+        return Ending("capped", f"reached its {traffic.over}", usage, notes, traffic.retries)
     if traffic.failure is not None:
         raise _as_error(traffic.failure, usage) from error
     error.usage = usage

@@ -46,7 +46,7 @@ class Ending:
     """How an agent's run ended.
 
     status: completed; capped (by its limit of turns, cost or tokens: graded, never a fail by itself); timeout (its
-    time limit: graded, and a fail). retries: how often the gateway asked the provider again.
+    time limit: graded, and a fail). retries: how often the provider was asked again.
     """
 
     status: Literal["completed", "capped", "timeout"]

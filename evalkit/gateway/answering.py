@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import Literal
 
+from evalkit.execute.models.trouble import NO_ANSWER
 from evalkit.gateway import wire, wire_gemini, wire_openai
 from evalkit.gateway.asked import Call, Protocol
 from evalkit.gateway.connection import Responder
 from evalkit.gateway.script import Answer, Close, CutStream, Fault, Garbage, Hang, JsonObject, Reply
 
-__all__ = ["count_tokens", "fault_body", "send_answer", "send_count"]
+__all__ = ["count_tokens", "fault_body", "send_answer", "send_count", "send_no_answer"]
 
 _WHOLE: dict[Protocol, Callable[[Reply, str, int], JsonObject]] = {
     "anthropic": wire.message, "openai": wire_openai.completion, "gemini": wire_gemini.response}
@@ -34,6 +36,13 @@ def send_answer(answer: Answer, call: Call, number: int, out: Responder) -> None
     else:
         cut = answer.after_events if isinstance(answer, CutStream) else None
         _send_reply(answer.reply if isinstance(answer, CutStream) else answer, cut, call, number, out)
+
+
+def send_no_answer(kind: Literal["script", "cassette"], path: str, said: str, protocol: Protocol,
+                   out: Responder) -> None:
+    """The file has no answer: an error that programs take for final, with a header that tells it from a refused key."""
+    fault = Fault(403, "permission_error", f"the {kind} {path} has no answer: {said}")
+    out.send(fault.status, fault_body(fault, protocol), headers={NO_ANSWER: kind})
 
 
 def _send_reply(reply: Reply, cut: int | None, call: Call, number: int, out: Responder) -> None:

@@ -48,11 +48,14 @@ class Played:
 
 @frozen
 class Exchanged:
-    """number: from 1, in the order in which requests came."""
+    """number: from 1, in the order in which requests came. by: the variable that opened the provider, "" where the
+    cassette does not tell.
+    """
 
     number: int
     request: Normal
     answer: Played
+    by: str = ""
 
 
 @frozen
@@ -107,7 +110,8 @@ def _exchange(line: Any, parts: Mapping[str, Any]) -> Exchanged:
     if not 100 <= status <= 599 or any("\n" in text or "\r" in text for item in headers.items() for text in item):
         raise ValueError("no such status, or a header of several lines")
     return Exchanged(int(line["exchange"]), normal,
-                     Played(status, headers, chunks, answer.get("whole") is True, answer.get("cut") is True))
+                     Played(status, headers, chunks, answer.get("whole") is True, answer.get("cut") is True),
+                     str(line.get("by", "")))
 
 
 # ---- writing ----
@@ -137,7 +141,7 @@ class CassetteWriter:
             if self._file is None:
                 return
             line = {
-                "exchange": exchange.number,
+                "exchange": exchange.number, **({"by": exchange.by} if exchange.by else {}),
                 "request": {"head": request.head, "system": self._part(request.system),
                             "tools": self._part(request.tools), "turns": [self._part(turn) for turn in request.turns]},
                 "answer": {"status": answer.status, "headers": dict(answer.headers), "whole": answer.whole,

@@ -28,7 +28,8 @@ def _likeness(asked: Normal, other: Normal) -> tuple[Any, ...]:
         if one != two:
             break
         equal += 1
-    same = [name for name in asked.head if asked.head[name] == other.head.get(name)]
+    head, others = asked.compared(), other.compared()
+    same = [name for name in head if head[name] == others.get(name)]
     last = 0.0
     if equal < min(len(asked.turns), len(other.turns)):
         last = SequenceMatcher(None, _short(asked.turns[equal]), _short(other.turns[equal])).quick_ratio()
@@ -42,9 +43,9 @@ def _short(turn: JsonObject) -> str:
 
 def differences(asked: Normal, recorded: Normal) -> list[str]:
     """What differs, in lines: what is recorded, then what was asked."""
+    head, others = asked.compared(), recorded.compared()
     lines = [f"{name}: recorded {_json(recorded.head.get(name))}, asked {_json(asked.head.get(name))}"
-             for name in sorted({*asked.head, *recorded.head}) if name != "settings"
-             and asked.head.get(name) != recorded.head.get(name)]
+             for name in sorted({*head, *others}) if name != "settings" and head.get(name) != others.get(name)]
     one, two = asked.head.get("settings") or {}, recorded.head.get("settings") or {}
     lines += [f"{name}: recorded {_json(two.get(name))}, asked {_json(one.get(name))}"
               for name in sorted({*one, *two}) if one.get(name) != two.get(name)]

@@ -26,6 +26,7 @@ from evalkit.execute.leases import GIVE_UP_AFTER
 from evalkit.execute.models.client import language
 from evalkit.execute.models.openai import with_streamed_usage
 from evalkit.execute.models.provider import Endpoint
+from evalkit.execute.models.trouble import unanswered
 from evalkit.execute.outcome import AgentError
 from evalkit.execute.retry import RetryPolicy, seconds_asked_for
 from evalkit.execute.secrets import Redactor
@@ -149,12 +150,13 @@ class Exchange:
         import httpx
 
         endpoint, url = self.endpoint, self.endpoint.shown
-        sent = True
+        began = False
         try:
             with self.client.stream(
                 self.request.method, upstream_url(endpoint, self.request), content=self._body,
                 headers=passed_headers(self.request, endpoint), extensions={"trace": self._connected},
             ) as response:
+                began = True
                 if response.status_code >= 300:
                     return self._sorted(response)
                 return self._answered(response)
@@ -170,7 +172,7 @@ class Exchange:
             said = self._clean(f"{url} cannot be reached: {error or type(error).__name__}")
             failure = AgentError(said, transient=True, hint="is the network up, and the address right?")
             if sent and self.route.what == "ask":
-                self.ledger.lose(failure)
+                self.ledger.lose(failure, began=began)
             return _Failed(0, failure, again=True)
 
     def _sorted(self, response: httpx.Response) -> _Failed:
@@ -186,6 +188,8 @@ class Exchange:
             data = orjson.loads(clean)
         except orjson.JSONDecodeError:
             data = None
+        if told := unanswered(response.headers, endpoint.shown, data):
+            return _Failed(status, AgentError(told[0], hint=told[1]), clean, response.headers)
         trouble = language(endpoint.protocol).trouble(status, data)
         words = trouble.words or clean[:200].decode("utf-8", "replace").strip() or "nothing"
         said = f"{endpoint.shown} answered {status}: {words}"
@@ -252,7 +256,7 @@ class Exchange:
 
     def _broke_off(self, why: str) -> None:
         said = f"{self.endpoint.shown} broke off its reply: {self._clean(why)}"
-        self.ledger.lose(AgentError(said, transient=True, hint="run again: nothing was kept"))
+        self.ledger.lose(AgentError(said, transient=True, hint="run again: nothing was kept"), began=True)
 
     @property
     def _redactor(self) -> Redactor:

@@ -44,6 +44,7 @@ class Ledger:
     _replies: list[Counted] = field(factory=list, init=False)
     _retries: int = field(default=0, init=False)
     _broken: int = field(default=0, init=False)
+    _lost: int = field(default=0, init=False)
     _broken_in_a_row: int = field(default=0, init=False)
     _over: str = field(default="", init=False)
     _failure: AgentError | None = field(default=None, init=False)
@@ -97,10 +98,11 @@ class Ledger:
             self._broken_in_a_row = self._tries = 0
             self._failure = None
 
-    def lose(self, failure: AgentError) -> None:
-        """A reply broke off, or its connection was lost after the request was sent."""
+    def lose(self, failure: AgentError, *, began: bool) -> None:
+        """A reply broke off, or (where it had not begun) its connection was lost after the request was sent."""
         with self._lock:
             self._broken += 1
+            self._lost += not began
             self._broken_in_a_row += 1
             self._failure = failure
 
@@ -149,7 +151,7 @@ class Ledger:
         with self._lock:
             models = Counter(reply.model or reply.asked for reply in self._replies)
             return Traffic(self._usage(), dict(models), self._retries, self._broken, self._over, self._failure,
-                           self._tries)
+                           self._tries, self._lost)
 
 
 def _tokens(reply: Counted) -> int:

@@ -27,6 +27,7 @@ from evalkit.execute.leases import Traffic
 from evalkit.execute.models.chat import Protocol
 from evalkit.execute.models.prices import Prices
 from evalkit.execute.models.provider import Endpoint
+from evalkit.execute.models.proxies import client_for
 from evalkit.execute.retry import RetryPolicy
 from evalkit.gateway.connection import Received, Responder
 from evalkit.gateway.exchange import FINAL, POLICY, Exchange
@@ -82,18 +83,13 @@ class LiveGateway:
 
     def __init__(self, prices: Prices, *, port: int = 0, socket_path: Path | None = None, instead: str = "",
                  policy: RetryPolicy = POLICY, on_error: Callable[[BaseException], None] = lambda _: None) -> None:
-        import httpx
-
         self.prices, self.policy, self._instead = prices, policy, instead
         self._leases: dict[str, LiveLease] = {}
         self._exchanges: set[Exchange] = set()
         self._lock = threading.Lock()
         self._server = Server(self, port=port, socket_path=socket_path, on_error=on_error)
         self._watching = threading.Thread(target=self._watch, name="gateway watch", daemon=True)
-        self._client: httpx.Client = httpx.Client(
-            timeout=httpx.Timeout(_SILENT, connect=_CONNECT, pool=None), follow_redirects=False, trust_env=True,
-            mounts={"all://127.0.0.1": None},  # what is on this machine needs no proxy
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=0))
+        self._clients: dict[str, httpx.Client] = {}
 
     @property
     def address(self) -> Address:
@@ -110,7 +106,9 @@ class LiveGateway:
     def stop(self) -> None:
         """End every request; takes seconds at most."""
         self._server.stop()
-        self._client.close()
+        with self._lock:
+            for client in self._clients.values():
+                client.close()
 
     def __enter__(self) -> LiveGateway:
         self.start()
@@ -139,7 +137,11 @@ class LiveGateway:
              limits: Limits | None = None, spent: Callable[[float], None] = lambda _: None,
              say: Callable[[str], None] = lambda _: None,
              token: str = "") -> LiveLease:
-        """A lease that lasts until it is closed. token: a known one instead of a random one."""
+        """A lease that lasts until it is closed. token: a known one instead of a random one. Raises UserError where a
+        proxy leads to an endpoint that cannot be used.
+        """
+        for each in endpoints:
+            self._client(self._reached(each))
         found = LiveLease(label, token or _TOKEN + secrets.token_urlsafe(32),
                           {each.protocol: self._reached(each) for each in endpoints},
                           Ledger(self.prices, model, limits, spent, lambda text: say(f"{label}: {text}")),
@@ -154,6 +156,17 @@ class LiveGateway:
             return upstream
         url = self._instead + ("/v1" if upstream.protocol == "openai" else "")
         return evolve(upstream, url=url, upstream=upstream.shown)
+
+    def _client(self, upstream: Endpoint) -> httpx.Client:
+        """The client for an endpoint's address."""
+        import httpx
+
+        with self._lock:
+            if upstream.url not in self._clients:
+                self._clients[upstream.url] = client_for(
+                    upstream.url, timeout=httpx.Timeout(_SILENT, connect=_CONNECT, pool=None),
+                    limits=httpx.Limits(max_connections=None, max_keepalive_connections=0))
+            return self._clients[upstream.url]
 
     def _close(self, token: str) -> None:
         with self._lock:
@@ -178,7 +191,7 @@ class LiveGateway:
         elif route.what == "ask" and lease.ledger.breaks_off:
             self._refuse(out, route, 502, "the provider's replies broke off again and again")
         else:
-            exchange = Exchange(request, out, route, upstream, lease.ledger, self._client, self.policy)
+            exchange = Exchange(request, out, route, upstream, lease.ledger, self._client(upstream), self.policy)
             if route.what == "ask" and lease.only and exchange.asked not in lease.only:
                 self._refuse(out, route, 403, f"this token is for {', '.join(sorted(lease.only))} alone")
             else:

@@ -2,6 +2,7 @@
 
 `Received` -> `Call` -> `Normal`, the same words for three protocols. Left out, or put in one form:
 
+* by which of its names the model is asked for: a gateway's, or its vendor's own;
 * who asks: `metadata`, `user`, `safety_identifier`, `prompt_cache_key`, all headers; ids of calls;
 * whether a stream tells its usage (`stream_options`): the live gateway wants it told, a client does not care;
 * how it is cached (`cache_control`), whether a text is a text or a list with one, and whether what follows each other
@@ -21,6 +22,7 @@ from typing import Any, TypeAlias
 
 from attrs import frozen
 
+from evalkit.execute.models.provider import plain_model
 from evalkit.gateway.asked import Call
 from evalkit.gateway.script import JsonObject
 from evalkit.gateway.volatile import Roots, plain_system, plain_text, steady, without_reminders
@@ -50,12 +52,16 @@ class Normal:
 
     def key(self) -> str:
         """The digest of all of it."""
-        return digest_of([self.head, self.system, self.tools, self.turns])
+        return digest_of([self.compared(), self.system, self.tools, self.turns])
+
+    def compared(self) -> JsonObject:
+        """The head, with its model's name in one form: gateways and vendors call it otherwise."""
+        return {**self.head, "model": plain_model(str(self.head.get("model")))}
 
     def place(self) -> str:
         """The digest of the place in its conversation: of all but what tools returned and programs reminded of."""
         turns = [placed for turn in self.turns if (placed := _placed(turn)) is not None]
-        return digest_of([self.head, self.system, self.tools, turns])
+        return digest_of([self.compared(), self.system, self.tools, turns])
 
     def results(self) -> list[str]:
         """What tools returned, in order."""

@@ -14,6 +14,8 @@ from evalkit.gateway.script_file import read_script
 
 __all__ = ["Player", "open_play"]
 
+_CASSETTES = ".jsonl"
+_RECORD = "record it again; docs/gateway.md says how"
 _LARGEST_SCRIPT = 16_000_000
 """Bytes."""
 
@@ -38,14 +40,23 @@ class Player(Protocol):
 
 
 def open_play(path: Path, *, exact: bool = False) -> Player:
-    """The player of a script (YAML) or a cassette (JSON Lines), whatever the file is called.
+    """The player of a script (YAML) or a cassette (JSON Lines), whatever the file is called, but that no script's name
+    ends with `.jsonl`.
 
     exact: a cassette answers only requests that hold what was recorded, results of tools included. Raises `UserError`
     for a file that cannot be read or is wrong, with its lines.
     """
     try:
         if is_cassette(path):
-            return CassettePlayer(read_cassette(path), exact=exact)
+            cassette = read_cassette(path)
+            if not cassette.exchanges:
+                raise UserError(f"the cassette {path} is empty: it holds no request and no answer", hint=_RECORD)
+            return CassettePlayer(cassette, exact=exact)
+        if path.suffix == _CASSETTES:
+            is_empty = not path.read_bytes().strip()
+            raise UserError(f"the cassette {path} is empty" if is_empty else
+                            f"{path} is no cassette: its first line is not `{{\"cassette\": 1, …}}`",
+                            hint=_RECORD if is_empty else f"{_RECORD}; a script is called NAME.yaml")
         if path.stat().st_size > _LARGEST_SCRIPT:
             raise UserError(f"{path} is too long for a script", hint=f"at most {_LARGEST_SCRIPT} bytes")
         text = path.read_text(encoding="utf-8")

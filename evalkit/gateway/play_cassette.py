@@ -16,7 +16,7 @@ import threading
 from collections import Counter, defaultdict
 
 from evalkit.execute.secrets import Redactor
-from evalkit.gateway.answering import fault_body, send_count
+from evalkit.gateway.answering import fault_body, send_count, send_no_answer
 from evalkit.gateway.asked import Call, call_of
 from evalkit.gateway.cassette import Cassette, Exchanged, Played
 from evalkit.gateway.connection import Received, Responder
@@ -123,8 +123,7 @@ class CassettePlayer:
     def _refuse(self, call: Call, said: str, out: Responder) -> None:
         with self._lock:
             self._unknown.append(said)
-        message = f"the cassette {self.cassette.path} has no answer: {said}"
-        out.send(403, fault_body(Fault(403, "permission_error", message), call.protocol))
+        send_no_answer("cassette", self.cassette.path, said, call.protocol, out)
 
 
 def _alike(asked: Normal, recorded: Normal) -> int:

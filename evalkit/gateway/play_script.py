@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 
-from evalkit.gateway.answering import fault_body, send_answer, send_count
+from evalkit.gateway.answering import fault_body, send_answer, send_count, send_no_answer
 from evalkit.gateway.asked import Asked, Call, call_of
 from evalkit.gateway.connection import Received, Responder, error_body
 from evalkit.gateway.rules import Rule, Script, SlowPattern, fill
@@ -15,6 +15,10 @@ from evalkit.gateway.volatile import roots_of, without_reminders
 __all__ = ["ScriptPlayer", "describe", "send_fixed"]
 
 _SHOWN = 100
+
+
+class _NoAnswer(Exception):
+    """What was asked that the script does not know."""
 
 
 class ScriptPlayer:
@@ -58,23 +62,29 @@ class ScriptPlayer:
         elif call.action == "count":
             send_count(call, request.body, out)
         else:
-            answer, number = self._answer(call)
-            send_answer(answer, call, number, out)
+            try:
+                answer, number = self._answer(call)
+            except _NoAnswer as error:
+                with self._lock:
+                    self._unknown.append(str(error))
+                send_no_answer("script", str(self.script.path), str(error), call.protocol, out)
+            else:
+                send_answer(answer, call, number, out)
 
     def _answer(self, call: Call) -> tuple[Answer, int]:
-        """The answer, with its number (for ids)."""
+        """The answer, with its number (for ids). Raises _NoAnswer with what was asked."""
         asked = call.asked()
         try:
             found = [(index, rule, captured) for index, rule in enumerate(self.script.rules)
                      if (captured := rule.when.fits(asked)) is not None]
         except SlowPattern as error:
-            return self._no_answer(f"{describe(asked)}: {error}")
+            raise _NoAnswer(f"{describe(asked)}: {error}") from None
         with self._lock:
             self._number += 1
             number = self._number
             chosen = self._choose(found)
         if chosen is None:
-            return self._no_answer(f"no rule fits {describe(asked)}")
+            raise _NoAnswer(f"no rule fits {describe(asked)}")
         rule, answer, captured = chosen
         known = {"model": asked.model, "user": asked.user, "result": "\n".join(said.text for said in asked.results)}
         workspace = roots_of([asked.system, *asked.texts()]).get("workspace")
@@ -83,7 +93,7 @@ class ScriptPlayer:
         try:
             return fill(answer, known | captured), number
         except KeyError as error:
-            return self._no_answer(f"{rule.place}: {describe(asked)} does not tell its {error.args[0]}")
+            raise _NoAnswer(f"{rule.place}: {describe(asked)} does not tell its {error.args[0]}") from None
 
     def _choose(self, found: list[tuple[int, Rule, dict[str, str]]]) -> tuple[Rule, Answer, dict[str, str]] | None:
         """The first rule that answers. Every rule that fits counts the request, for `nth`."""
@@ -96,12 +106,6 @@ class ScriptPlayer:
             self._answered[index] += 1
             return rule, answer, captured
         return None
-
-    def _no_answer(self, said: str) -> tuple[Answer, int]:
-        with self._lock:
-            self._unknown.append(said)
-            number = self._number
-        return Fault(403, "permission_error", f"the script {self.script.path} has no answer: {said}"), number
 
 
 def send_fixed(request: Received, out: Responder) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from evalkit.errors import UserError
 from evalkit.execute.models.provider import Endpoint, find_endpoint, missing_key
+from evalkit.execute.models.proxies import client_for
 from evalkit.execute.secrets import Redactor
 from evalkit.gateway.asked import Call, Protocol, call_of
 from evalkit.gateway.cassette import CassetteWriter, Exchanged, Played
@@ -59,9 +60,8 @@ class Recorder:
         self._lock = threading.Lock()
         self._number = 0
         self._troubles: list[str] = []
-        limits = httpx.Timeout(_SILENT, connect=_CONNECT, pool=None)
-        self._client = httpx.Client(timeout=limits, follow_redirects=False, transport=transport,
-                                    limits=httpx.Limits(max_connections=None))
+        self._client = client_for(self.url, timeout=httpx.Timeout(_SILENT, connect=_CONNECT, pool=None),
+                                  transport=transport, limits=httpx.Limits(max_connections=None))
 
     def troubles(self) -> list[str]:
         """What could not be recorded, in a line each."""
@@ -134,7 +134,7 @@ class Recorder:
         texts = replace_in_body(chunks, roots, self._clean, events=events, error=answer.status_code >= 400)
         body: tuple[str | bytes, ...] = (self._redactor.clean(b"".join(chunks)),) if texts is None else tuple(texts)
         self.writer.add(Exchanged(number, normal_form(call, roots, self._clean),
-                                  Played(answer.status_code, kept, body, whole, cut)))
+                                  Played(answer.status_code, kept, body, whole, cut), endpoint.opened_by))
 
     def _trouble(self, call: Call, said: str, out: Responder) -> None:
         said = self._clean(said)

@@ -17,6 +17,7 @@ from attrs import frozen
 
 from evalkit.execute.models.chat import Protocol
 from evalkit.execute.models.provider import Endpoint
+from evalkit.execute.models.trouble import NO_ANSWER
 from evalkit.gateway.connection import Received, error_body
 
 __all__ = ["Route", "passed_back", "passed_headers", "refusal", "route_of", "token_of", "upstream_url"]
@@ -35,7 +36,7 @@ _NOT_ON = frozenset({
     "host", "content-length", "accept-encoding", "expect", "connection", "keep-alive", "proxy-connection", "te",
     "trailer", "transfer-encoding", "upgrade", "forwarded", "x-forwarded-for", "x-real-ip", "via", "origin", "referer",
 })
-_BACK = ("content-type", "request-id", "x-request-id")
+_BACK = ("content-type", "request-id", "x-request-id", NO_ANSWER)
 """Headers of an answer that go back: others tell of the account, or of one connection."""
 
 

@@ -225,7 +225,7 @@ def test_a_rate_limit_that_passes_is_waited_for(small: MiniProject) -> None:
     assert 4 == asked
     assert 2 == done.err.count(f"greeting: {gateway.url} answered 429: slow down: again in 1.")
     result = json.loads(next(small.path("results").rglob("result.json")).read_text())
-    assert ["the gateway asked the provider again 2 times"] == result["ending"]["notes"]
+    assert ["the provider was asked again 2 times"] == result["ending"]["notes"]
     assert (2, []) == (result["ending"]["retries"], result["failed"])
     transcript = next(small.path("results").rglob("transcript.jsonl")).read_text()
     assert "api_retry" not in transcript  # the agent's program saw none of it

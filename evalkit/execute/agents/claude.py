@@ -197,7 +197,7 @@ class ClaudeCode:
             raise AgentError(f"{url} cannot be reached", hint="is the network up, and the address right?",
                              transient=True, usage=usage)
         if reader.over and finished.ended_by == reader.over:
-            return Ending("capped", f"reached its {reader.over}", usage, reader.notes())
+            return Ending("capped", f"reached its {reader.over}", usage, reader.notes(), reader.retries)
         if finished.ended_by.startswith("time limit"):
             # Where it asked again and again the provider failed it; where it only waited nobody knows.
             if not reader.replies:
@@ -207,9 +207,9 @@ class ClaudeCode:
             if reader.retries_in_a_row >= GIVE_UP_AFTER:
                 raise AgentError(f"{url} did not answer any more when the {limits.time} s ran out", transient=True,
                                  hint="run again: nothing was kept", usage=usage)
-            return Ending("timeout", f"ended after its {limits.time} s", usage, reader.notes())
+            return Ending("timeout", f"ended after its {limits.time} s", usage, reader.notes(), reader.retries)
         if job.room.walls and finished.ended_by:  # one of the sandbox's limits
-            return Ending("capped", f"reached its {finished.ended_by}", usage, reader.notes())
+            return Ending("capped", f"reached its {finished.ended_by}", usage, reader.notes(), reader.retries)
         how = finished.ended_by or f"exit status {finished.exit_code}"
         said = errors.read_bytes()[-500:].decode("utf-8", "replace").strip()
         raise AgentError(f"Claude Code ended without a result ({how})" + (f": {said}" if said else ""),
@@ -219,22 +219,23 @@ class ClaudeCode:
         """How a run ended by its result line. Raises AgentError where that tells of the provider's failure."""
         limits, usage, notes = job.trial.case.limits, reader.usage(), reader.notes()
         if result.get("subtype") == "error_max_turns":
-            return Ending("capped", f"reached its {limits.turns} turns", usage, notes)
+            return Ending("capped", f"reached its {limits.turns} turns", usage, notes, reader.retries)
         if result.get("subtype") == "error_max_budget_usd" and limits.cost is not None:
-            return Ending("capped", f"reached its cost limit of {dollars(limits.cost)}", usage, notes)
+            return Ending("capped", f"reached its cost limit of {dollars(limits.cost)}", usage, notes, reader.retries)
         succeeded = result.get("subtype") == "success" and result.get("terminal_reason") != "api_error"
         if succeeded and not result.get("is_error"):
             if not reader.answers:
                 raise AgentError("Claude Code ended without asking its model",
                                  hint="a prompt that begins with `/` is a command of its own", usage=usage)
             if reader.over:  # it got to its end before it was ended
-                return Ending("capped", f"reached its {reader.over}", usage, notes)
-            return Ending("completed", str(result.get("terminal_reason") or "ended its turn"), usage, notes)
+                return Ending("capped", f"reached its {reader.over}", usage, notes, reader.retries)
+            how = str(result.get("terminal_reason") or "ended its turn")
+            return Ending("completed", how, usage, notes, reader.retries)
         # These two come as provider errors, but are what the model did with its task.
         if result.get("stop_reason") == "refusal":
-            return Ending("completed", "the model refused to go on", usage, notes)
+            return Ending("completed", "the model refused to go on", usage, notes, reader.retries)
         if reader.error == "max_output_tokens":
-            return Ending("completed", "the model's reply went over its length", usage, notes)
+            return Ending("completed", "the model's reply went over its length", usage, notes, reader.retries)
         raise self._failed(job, reader, result, usage)
 
     def _failed(self, job: Job, reader: Reader, result: Mapping[str, Any], usage: Usage) -> AgentError:

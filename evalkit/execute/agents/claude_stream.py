@@ -157,7 +157,7 @@ class Reader:
         return self._counter.usage(self.replies)
 
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the result should know: denied tool calls, retries."""
+        """What a reader of the result should know: denied tool calls."""
         denials = (self.result or {}).get("permission_denials")
         found = [denial for denial in (denials if isinstance(denials, list) else []) if isinstance(denial, dict)]
         notes = [] if self.replies or not self.answers else ["its model answered nothing"]
@@ -166,8 +166,6 @@ class Reader:
             notes.append(f"denied: {denial.get('tool_name')} {asked}")
         if len(found) > _NOTES:
             notes.append(f"and {len(found) - _NOTES} more denied")
-        if self.retries:
-            notes.append(f"the provider was asked again {self.retries} times")
         return tuple(self._redactor.text(note) for note in notes)
 
 

@@ -113,8 +113,6 @@ class Conversation:
         notes = [self.job.redactor.text(note) for note in self.notes]
         if self.job.trial.case.limits.cost is not None and self.usage.cost is None and status == "completed":
             notes.append("what it cost is not known, so its cost limit was not looked at")
-        if self._retries:
-            notes.insert(0, f"the provider was asked again {self._retries} time{'s' if self._retries > 1 else ''}")
         return Ending(status, detail, self.usage, tuple(dict.fromkeys(notes)), self._retries)
 
 

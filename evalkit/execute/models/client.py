@@ -1,6 +1,6 @@
 """Asks a model: a chat -> a reply, whichever protocol its endpoint speaks.
 
-The only place that builds an HTTP client, and that imports the library for it (when it is needed: it takes a while).
+The library for HTTP is imported when it is needed: it takes a while. Clients are made in proxies.py alone.
 Errors are told apart: a refused key or an unknown model is for the person to mend, an overloaded provider is asked
 again (retry.py), an account without credit and a broken answer are the provider's. No redirect is followed: the key is
 for one address alone. None of the errors says anything of what was asked.
@@ -20,7 +20,8 @@ from attrs import define, field, frozen
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.models.chat import Chat, Protocol, Reply, Request
 from evalkit.execute.models.provider import Endpoint
-from evalkit.execute.models.trouble import Trouble
+from evalkit.execute.models.proxies import client_for
+from evalkit.execute.models.trouble import Trouble, unanswered
 from evalkit.execute.outcome import Usage
 from evalkit.execute.retry import Retries, RetryPolicy, seconds_asked_for
 from evalkit.execute.secrets import Redactor
@@ -118,14 +119,11 @@ def complete(endpoint: Endpoint, chat: Chat, *, policy: RetryPolicy = POLICY, li
     been paid for. Raises UserError (no address, what the protocol lacks), Refused (a key, an unknown model), TimeUp,
     or another ProviderError.
     """
-    import httpx
-
     speaks = language(endpoint.protocol)
     request = speaks.encode(chat, endpoint)
     headers = {**endpoint.headers(), **request.headers, "content-type": "application/json"}
     asking = _Asking(endpoint, chat, speaks, Retries(policy, say), limit, again_if_lost)
-    ours = bool(endpoint.upstream)  # evalkit's own gateway, on this machine: no proxy leads there
-    with httpx.Client(follow_redirects=False, transport=transport, trust_env=not ours) as client:
+    with client_for(endpoint.url, transport=transport) as client:
         return asking.ask(client, endpoint.url + request.path, headers, request.body)
 
 
@@ -161,6 +159,8 @@ class _Asking:
             else:
                 if status == 200:
                     return Answer(self._reply(answer), self.retries.count, self.lost, tuple(self.notes))
+                if told := unanswered(answer_headers, self.endpoint.shown, _json(answer)):
+                    raise ProviderError(self._clean(told[0]), hint=told[1], lost=self.lost, retries=self.retries.count)
                 trouble = self._trouble(status, answer)
                 amended = self.speaks.amend(body, trouble.words) if trouble.kind == "request" else None
                 if amended is not None and amended[0] not in refused:
@@ -212,11 +212,7 @@ class _Asking:
                 retries=self.retries.count) from None
 
     def _trouble(self, status: int, answer: bytes) -> Trouble:
-        try:
-            body = orjson.loads(answer)
-        except orjson.JSONDecodeError:
-            body = None
-        trouble = self.speaks.trouble(status, body)
+        trouble = self.speaks.trouble(status, _json(answer))
         words = trouble.words or answer[:200].decode("utf-8", "replace").strip() or "nothing"
         return Trouble(trouble.kind, self._clean(words), trouble.wait)
 
@@ -259,6 +255,14 @@ class _Asking:
     def _clean(self, text: str) -> str:
         """A text without the key: a provider may show it in its answer."""
         return Redactor.of({self.endpoint.variable: self.endpoint.key}).text(text)
+
+
+def _json(answer: bytes) -> object:
+    """An answer's JSON; None where it is none."""
+    try:
+        return orjson.loads(answer)
+    except orjson.JSONDecodeError:
+        return None
 
 
 _LIKE: dict[Protocol, str] = {"anthropic": "Anthropic's Messages", "openai": "OpenAI's chat completions",

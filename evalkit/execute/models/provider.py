@@ -24,17 +24,20 @@ from attrs import field, frozen
 from evalkit.errors import UserError
 from evalkit.execute.models.chat import Protocol
 
-__all__ = ["Endpoint", "Endpoints", "Vendor", "find_endpoint", "keys_for", "missing_key", "vendor_of"]
+__all__ = ["ADDRESS_VARIABLE", "KEY_VARIABLES", "Endpoint", "Endpoints", "Vendor", "find_endpoint", "keys_for",
+           "missing_key", "plain_model", "vendor_of"]
 
 GATEWAY_URL = "https://ai-gateway.vercel.sh"
 ANTHROPIC_URL = "https://api.anthropic.com"
 OPENAI_URL = "https://api.openai.com/v1"
 GEMINI_URL = "https://generativelanguage.googleapis.com"
 _GATEWAY_KEYS = ("AI_GATEWAY_API_KEY", "VERCEL_AI_GATEWAY_API_KEY")
-_OPENAI_ADDRESS = "OPENAI_BASE_URL"
+ADDRESS_VARIABLE = "OPENAI_BASE_URL"
 
 Vendor: TypeAlias = Literal["anthropic", "openai", "google"]
 _KEYS: dict[Vendor, str] = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "google": "GEMINI_API_KEY"}
+KEY_VARIABLES = tuple(_KEYS.values())
+"""Of the vendors' own keys."""
 _NAMES: dict[Vendor, re.Pattern[str]] = {
     "anthropic": re.compile(r"claude[-.]"),
     "openai": re.compile(r"(gpt-|chatgpt-|codex-|o[1-9](-|$))"),
@@ -50,6 +53,12 @@ def vendor_of(model: str) -> Vendor | None:
         if before == vendor if slash else names.match(before):
             return vendor
     return None
+
+
+def plain_model(name: str) -> str:
+    """A model's name in one form, by whichever name it was asked for: without its vendor, Claude's without dots."""
+    own = next((name.removeprefix(f"{vendor}/") for vendor in _NAMES if name.startswith(f"{vendor}/")), name)
+    return own.replace(".", "-") if own.startswith("claude") else own
 
 
 @frozen
@@ -77,6 +86,15 @@ class Endpoint:
     @property
     def gateway(self) -> bool:
         return self.variable in _GATEWAY_KEYS
+
+    @property
+    def opened_by(self) -> str:
+        """The variable that decided how models are asked here: the key's (one for both of the gateway's), or the one
+        with the address of another server with OpenAI's protocol.
+        """
+        if self.gateway:
+            return _GATEWAY_KEYS[0]
+        return ADDRESS_VARIABLE if self.compatible else self.variable
 
     def model(self, slug: str) -> str:
         """The model's name here: gateways take slugs (`anthropic/claude-x-4.8`), vendors their own names."""
@@ -116,7 +134,7 @@ def find_endpoint(environ: Mapping[str, str], gateway: str | None, model: str | 
             if only == "gemini":
                 return None
             return Endpoint(f"{base}/v1", variable, key, protocol="openai", compatible=True)
-    address = environ.get(_OPENAI_ADDRESS, "").strip().rstrip("/")
+    address = environ.get(ADDRESS_VARIABLE, "").strip().rstrip("/")
     if vendor is None and address:
         vendor = "openai"
     if vendor is None or not (key := environ.get(_KEYS[vendor], "").strip()):
@@ -137,7 +155,7 @@ def _of_vendor(vendor: Vendor, key: str, gateway: str | None, address: str) -> E
 def keys_for(model: str) -> str:
     """The variables of which one has to be set for a model, in words."""
     vendor = vendor_of(model)
-    return f"{_GATEWAY_KEYS[0]} or {_KEYS[vendor] if vendor else f'OPENAI_API_KEY with {_OPENAI_ADDRESS}'}"
+    return f"{_GATEWAY_KEYS[0]} or {_KEYS[vendor] if vendor else f'OPENAI_API_KEY with {ADDRESS_VARIABLE}'}"
 
 
 def missing_key(what: str, model: str | None = None, *, only: Protocol | None = None) -> UserError:
@@ -146,7 +164,7 @@ def missing_key(what: str, model: str | None = None, *, only: Protocol | None = 
     if only == "anthropic" and vendor != "anthropic" and model is not None:
         return UserError(f"{what} speaks Anthropic's Messages API only, and cannot reach `{model}`",
                          hint=f"choose an anthropic/… model, or export {_GATEWAY_KEYS[0]}=…: a gateway has any for it")
-    own = _KEYS[vendor] if vendor else f"OPENAI_API_KEY with {_OPENAI_ADDRESS}"
+    own = _KEYS[vendor] if vendor else f"OPENAI_API_KEY with {ADDRESS_VARIABLE}"
     needed = "a model, and no key is set" if model is None else f"the model `{model}`, and no key for it is set"
     return UserError(
         f"{what} needs {needed}",

@@ -10,7 +10,12 @@ from attrs import frozen
 from evalkit.execute.models.counts import mapping
 from evalkit.execute.retry import passes_by_itself
 
-__all__ = ["Trouble", "TroubleKind", "kind_of", "words_of"]
+__all__ = ["NO_ANSWER", "Trouble", "TroubleKind", "kind_of", "unanswered", "words_of"]
+
+NO_ANSWER = "x-evalkit-no-answer"
+"""The header by which a player tells that its file has no answer, and what of (`script`, `cassette`). Its status is
+403, which programs take for final, and no key was refused.
+"""
 
 TroubleKind: TypeAlias = Literal["busy", "key", "model", "account", "request"]
 """busy: it passes by itself. key: refused. model: not there. account: no credit, or a quota that is used up for long.
@@ -39,6 +44,18 @@ def kind_of(status: int, text: str) -> TroubleKind:
     if status == 404 or (status == 400 and "model_not_found" in folded):
         return "model"
     return "busy" if passes_by_itself(status) else "request"
+
+
+def unanswered(headers: Mapping[str, str], file: str, body: object) -> tuple[str, str] | None:
+    """What is to be told of a file that has no answer, and what to do; None for any other error. body: the error's."""
+    kind = headers.get(NO_ANSWER)
+    if kind is None:
+        return None
+    said = mapping(mapping(body).get("error")).get("message")
+    first = str(said or "what was asked").partition("has no answer: ")[2].partition("\n")[0] or "the request"
+    return f"{file} has no answer: {first}", (
+        "the script needs a rule that fits it; docs/gateway.md tells how" if kind == "script" else
+        "what is asked has changed since it was recorded: record it again; docs/gateway.md tells how")
 
 
 def words_of(body: object) -> str:

@@ -39,9 +39,21 @@ def test_figures_that_are_far_apart_are_told() -> None:
 
 def test_retries_and_broken_replies_are_notes() -> None:
     ending = ended(Ending("completed", "", TOLD, ("own",)), Traffic(COUNTED, retries=1, broken=2))
-    assert ("own", "the gateway asked the provider again 1 time",
-            "2 replies of the provider's broke off") == ending.notes
+    assert ("own", "the provider was asked again 1 time", "2 replies of the provider's broke off") == ending.notes
     assert 1 == ending.retries
+
+
+@pytest.mark.parametrize("over", ["", "limit of 3 tokens"])
+def test_tries_are_told_once_whoever_asked_again(over: str) -> None:
+    """Four by the gateway, and one by the agent's program after a reply that broke off; a lost connection is no reply
+    that broke off.
+    """
+    own = Ending("completed", "", TOLD, retries=1)
+    ending = ended(own, Traffic(COUNTED, retries=4, broken=2, lost=1, over=over))
+    assert ("the provider was asked again 5 times (4 by the gateway, 1 by the agent's program)",
+            "1 reply of the provider's broke off",
+            "1 connection to the provider ended before its reply") == ending.notes
+    assert 5 == ending.retries
 
 
 @pytest.mark.parametrize(("status", "traffic", "is_error"), [

@@ -328,7 +328,7 @@ def test_what_passes_by_itself_is_asked_again(status: int) -> None:
     with front(failing(2, status)) as made:
         assert 200 == made.ask().status_code
         assert (2, None, 0) == (made.lease.traffic.retries, made.lease.traffic.failure, made.lease.traffic.tries)
-        assert ("the gateway asked the provider again 2 times",) == made.lease.traffic.notes()
+        assert () == made.lease.traffic.notes()
 
 
 def test_the_provider_names_the_pause() -> None:

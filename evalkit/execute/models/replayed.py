@@ -1,0 +1,73 @@
+"""Endpoints for what is played: no key is needed, and each model is reached as it was when it was recorded.
+
+Which key was set decides how an agent asks: over which protocol, by which name of the model, and what it is told of
+both. So a cassette is asked as its recording was, whatever keys the person has now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+from attrs import evolve, frozen
+
+from evalkit.execute.models.chat import Protocol
+from evalkit.execute.models.provider import (
+    ADDRESS_VARIABLE,
+    KEY_VARIABLES,
+    Endpoint,
+    Endpoints,
+    find_endpoint,
+    plain_model,
+)
+
+__all__ = ["Replayed", "Way"]
+
+_NONE = "no-key-is-needed"
+_GATEWAY = {"AI_GATEWAY_API_KEY": _NONE}
+_VENDORS = dict.fromkeys(KEY_VARIABLES, _NONE)
+_COMPATIBLE = {**_VENDORS, ADDRESS_VARIABLE: "http://127.0.0.1"}
+
+
+@frozen
+class Way:
+    """A way on which a model was asked. variable: the one that opened it, "" where the recording does not tell."""
+
+    protocol: Protocol
+    model: str
+    variable: str = ""
+
+
+@frozen(slots=False)
+class Replayed(Endpoints):
+    """ways: reads those of the recording; none of a script's. file: what plays, as it is told to people."""
+
+    file: str = ""
+    ways: Callable[[], frozenset[Way]] = frozenset
+
+    @cached_property
+    def _ways(self) -> frozenset[Way]:
+        return self.ways()
+
+    def find(self, model: str | None, *, only: Protocol | None = None) -> Endpoint | None:
+        found = find_endpoint(self._environ(model), self.file, model, only=only)
+        return evolve(found, upstream=self.file) if found is not None else None
+
+    def _environ(self, model: str | None) -> Mapping[str, str]:
+        """The variables that would have had this model asked as it was; a gateway's key where nobody knows better."""
+        if not self._ways:
+            return _GATEWAY
+        wanted = [way for way in self._ways if way.protocol == "anthropic"] if model is None else [
+            way for way in self._ways if plain_model(way.model) == plain_model(model)]
+        for environ in (_GATEWAY, _VENDORS, _COMPATIBLE):
+            if any(_opens(environ, way, model or way.model) for way in wanted):
+                return environ
+        return _GATEWAY
+
+
+def _opens(environ: Mapping[str, str], way: Way, model: str) -> bool:
+    """Whether a model is asked on that way with these variables."""
+    found = find_endpoint(environ, None, model, only=way.protocol)
+    if found is None or (way.variable and way.variable != found.opened_by):
+        return False
+    return bool(way.variable) or found.model(model) == way.model
