@@ -29,6 +29,12 @@ async function server(host) {
   const name = `eval_${process.pid}_${Math.floor(performance.now())}`;
   const owner = new pg.Client({ host, user, database: "postgres" });
   await owner.connect();
+  // Roles are the whole server's: what an earlier answer did to them is undone. (So one test file runs at a time.)
+  const roles = "'anon', 'authenticated', 'service_role'";
+  for (const { rolname } of (await owner.query(`select rolname from pg_roles where rolname in (${roles})`)).rows) {
+    await owner.query(`alter role ${rolname} reset all`);
+    await owner.query(`alter role ${rolname} nosuperuser ${rolname === "service_role" ? "bypassrls" : "nobypassrls"}`);
+  }
   await owner.query(`create database ${name}`);
   const client = new pg.Client({ host, user, database: name });
   await client.connect();
