@@ -5,6 +5,10 @@ or that failed, a try. By content: lines of hidden files, answers and the case's
 unless it had written them itself before. An agent that comes to the same lines by itself is not contaminated; nor is
 one whose tools made, in its own workspace, what the solution has too (files of a scaffold): there an answer's lines do
 not count.
+
+A transcript that tells no calls (of the agent `command`) has only what the agent printed: that counts as returned to
+it (audit_printed.py). A name of a place that holds an answer is a finding there, as nobody knows whether it was read; lines
+of an answer count where the final files have them not, as programs print what they wrote.
 """
 
 from __future__ import annotations
@@ -15,10 +19,11 @@ from pathlib import Path
 
 from attrs import define, field
 
-from evalkit.execute.transcripts import Folder, Gap, ToolCall, ToolResult, read_events
+from evalkit.execute.transcripts import Folder, Gap, Message, ToolCall, ToolResult, read_events
 from evalkit.execute.transcripts.foreign import texts_within
 from evalkit.grade.audit_lines import KnownLine
 from evalkit.grade.audit_paths import Command, Named, Places
+from evalkit.grade.audit_printed import BLIND, Mentions, printed_texts
 from evalkit.grade.audit_protected import PROJECT, Protected
 from evalkit.grade.audit_record import Audit, Finding, How, Outcome
 
@@ -39,13 +44,14 @@ _FAILED = ("no such file or directory", "permission denied", "operation not perm
 _EXIT = re.compile(r"Exit code \d+")
 
 
-def audit(transcript: Path, protected: Protected, docs: Callable[[], Iterable[str]] = tuple, key: str = "") -> Audit:
+def audit(transcript: Path, protected: Protected, docs: Callable[[], Iterable[str]] = tuple, key: str = "",
+          final: Callable[[], Iterable[str]] = tuple) -> Audit:
     """Audit a run. docs: texts that the agent's tools come with, read only where lines of a protected file were found.
-    key: the digest of what this is made from.
+    key: the digest of what this is made from. final: the texts of the final files, read only where calls are not told.
 
     Raises HarnessError where the transcript cannot be read.
     """
-    seen = _Audit(protected, docs)
+    seen = _Audit(protected, docs, final)
     for event in read_events(transcript):
         if isinstance(event, ToolCall):
             seen.call(event)
@@ -55,6 +61,9 @@ def audit(transcript: Path, protected: Protected, docs: Callable[[], Iterable[st
             seen.places.begin(event.path)
         elif isinstance(event, Gap):
             seen.gaps += 1
+            seen.blind = seen.blind or event.blind
+        elif isinstance(event, Message) and seen.blind:
+            seen.message(event)
     return seen.outcome(key)
 
 
@@ -70,8 +79,12 @@ class _Look:
 class _Audit:
     protected: Protected
     docs: Callable[[], Iterable[str]]
+    final: Callable[[], Iterable[str]]
     places: Places = field(factory=Places)
     gaps: int = 0
+    blind: bool = False
+    _told: str = ""
+    _mentions: Mentions | None = None
     _looks: dict[str, _Look] = field(factory=dict)
     _findings: list[Finding] = field(factory=list)
     _tries: list[Finding] = field(factory=list)
@@ -157,18 +170,40 @@ class _Audit:
                 if not (own and self.protected.lines.sources[number].made):
                     self._lines.setdefault(number, {}).setdefault(line, (printed.strip(), result))
 
+    # ---- what was printed, where calls are not told ----
+    def message(self, message: Message) -> None:
+        if message.role == "user":
+            self._told += message.text + "\n"
+            return
+        if self._mentions is None:
+            self._mentions = Mentions(self.protected, self.places.scratch, self._told)
+        call = ToolCall("", "what it printed", {}, line=message.line)
+        for text in printed_texts(message.text):
+            for place, path, said, refused, telling in self._mentions.of(text):
+                outcome: Outcome = "failed" if refused else "unknown" if telling else "named"
+                self._note(call, message.line, place.what, "path", outcome, path, said)
+            if self.protected.lines:
+                self._content(ToolResult(call, "ok", True, text, line=message.line), own=False)
+
     def outcome(self, key: str) -> Audit:
         if self._lines:
             for text in self.docs():
                 for _, line in self.protected.lines.found(text):
                     for found in self._lines.values():
                         found.pop(line, None)
+        answers = [found for number, found in self._lines.items() if self.protected.lines.sources[number].made]
+        if self.blind and any(answers):
+            for text in self.final():
+                for _, line in self.protected.lines.found(text):
+                    for found in answers:
+                        found.pop(line, None)
         for number, found in self._lines.items():
             source = self.protected.lines.sources[number]
             if found and self.protected.lines.enough(number, len(found), sum(line.size for line in found)):
                 printed, result = next(iter(found.values()))
                 self._note(result.call, result.line, source.what, "content", "read", source.path, printed)
-        return Audit(key, bool(self._findings), tuple(self._findings), tuple(self._tries), self._more, self.gaps)
+        return Audit(key, bool(self._findings), tuple(self._findings), tuple(self._tries), self._more, self.gaps,
+                     BLIND if self.blind else "", self.blind)
 
     def _note(self, call: ToolCall, line: int, what: str, how: How, outcome: Outcome, path: str, said: str) -> None:
         listed = self._findings if outcome in ("read", "unknown") else self._tries

@@ -31,7 +31,7 @@ from evalkit.plan.keys import Contents, Inputs, workspace_inputs
 
 __all__ = ["PROJECT", "Place", "Protected", "audit_inputs"]
 
-VERSION = "audit 1"
+VERSION = "audit 2"
 PROJECT = "the project's files"
 _LARGEST = 2_000_000
 """Bytes of a file whose lines are read."""

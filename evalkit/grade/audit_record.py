@@ -11,8 +11,9 @@ __all__ = ["Audit", "Finding", "How", "Outcome"]
 How: TypeAlias = Literal["path", "content", "git", "command"]
 """By what it was noticed. path: a call names it. content: what a call returned holds lines of it. git: its history.
 command: the command that prints a skill."""
-Outcome: TypeAlias = Literal["read", "unknown", "denied", "failed"]
-"""read: the call worked. unknown: it has no result. denied, failed: nothing was read."""
+Outcome: TypeAlias = Literal["read", "unknown", "denied", "failed", "named"]
+"""read: the call worked. unknown: it has no result. denied, failed: nothing was read. named: what
+it printed has the name."""
 
 
 @frozen
@@ -36,7 +37,7 @@ class Finding:
     def told(self) -> str:
         """In a line, for people."""
         said = {"read": "read", "unknown": "may have read", "denied": "was refused",
-                "failed": "tried in vain to read"}[self.outcome]
+                "failed": "tried in vain to read", "named": "named"}[self.outcome]
         return f"{said} {self.what}: {self.path} (by {self.tool}, line {self.line} of the transcript)"
 
 
@@ -46,7 +47,8 @@ class Audit:
 
     contaminated: it read something, or may have. findings: what; tries: what it was kept from. more: how many
     findings are not listed. gaps: places of the transcript that cannot be read: what happened there is not known.
-    note: why there was nothing to audit, or "".
+    note: why there was nothing to audit, or not all; "". blind: the transcript does not tell what the agent did, only
+    what it printed.
     """
 
     key: str
@@ -56,6 +58,7 @@ class Audit:
     more: int = 0
     gaps: int = 0
     note: str = ""
+    blind: bool = False
 
     @property
     def reason(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from evalkit.analysis.model import Case
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
 from evalkit.execute.session import Session
+from evalkit.execute.stages import TREE
+from evalkit.execute.tree import members
 from evalkit.grade.audit import audit
 from evalkit.grade.audit_protected import Protected, audit_inputs
 from evalkit.grade.audit_record import Audit
@@ -45,7 +48,19 @@ class Auditor:
         hidden = digest([case.unit, case.origin, {**inputs, "transcript": ""}])
         if self._last is None or self._last[0] != hidden:
             self._last = hidden, Protected.of(session, case, family, contents)
-        return audit(recording.path, self._last[1], lambda: _documents(session, case), key)
+        return audit(recording.path, self._last[1], lambda: _documents(session, case), key,
+                     lambda: _final(recording.path))
+
+
+def _final(transcript: Path | None) -> Iterator[str]:
+    """The texts of the final files, which lie beside the transcript, in the store and in results; none if damaged."""
+    for name in (TREE, "workspace.tar.zst"):
+        if transcript is not None and (archive := transcript.with_name(name)).is_file():
+            with contextlib.suppress(HarnessError):
+                for member, data in members(archive):
+                    if member.isreg() and member.size <= _LARGEST and b"\0" not in (held := data()):
+                        yield held.decode("utf-8", "replace")
+            return
 
 
 def _documents(session: Session, case: Case) -> Iterator[str]:

@@ -169,7 +169,7 @@ def _audited(result: TrialResult) -> list[str]:
     if audit.tries:
         others = f", and {len(audit.tries) - 1} more" if len(audit.tries) > 1 else ""
         said.append(f"it {audit.tries[0].told}{others}: no contamination")
-    return said
+    return [*said, audit.note] if audit.blind else said
 
 
 def _failed_attempts(result: TrialResult) -> list[str]:

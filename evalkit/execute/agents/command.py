@@ -3,7 +3,8 @@
 The command line is the case's (`agent command { command "…" }`), or was given for the run (`agent=command:…`). In its
 words stand `{workspace}`, `{prompt_file}`, `{model}`, `{home}` (the agent's own, empty HOME) and `{project}`. The
 prompt is the program's standard input, or in the file where `{prompt_file}` is named. What it prints on standard output
-is what it said: it becomes the transcript's messages; both its streams are kept as they came, up to a size, beside it.
+is what it said: it becomes the transcript's messages. What it logs on standard error becomes messages of the system.
+Both streams are kept as they came, up to a size, beside the transcript.
 
 How it ended, by its exit status:
 
@@ -34,7 +35,7 @@ from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import AgentError, Ending, Usage
 from evalkit.execute.process import STREAM_LIMIT, Finished, ProgramMissing
 from evalkit.execute.secrets import Redactor
-from evalkit.execute.transcripts import Ended, Limit, Message, Writer
+from evalkit.execute.transcripts import Ended, Limit, Message, Role, Writer
 from evalkit.plan.trials import AgentTraits
 
 if TYPE_CHECKING:
@@ -95,18 +96,20 @@ class ProgramAgent:
             writer = Writer(transcript, job.redactor, job.trial.subject.agent, folder=str(job.room.seen(job.workspace)),
                             calls=False)
             writer.write(Message("user", prompt))
-            said, errors = _Said(writer, _Kept(out, job.redactor)), _Kept(err, job.redactor)
+            said = _Said(writer, _Kept(out, job.redactor))
+            logged = _Said(writer, _Kept(err, job.redactor), "system")
             try:
                 finished = job.room.stream(argv, env=self._env(job), limit=limits.time,
                                            text="" if in_file else prompt, on_line=said.line,
-                                           on_error_line=errors.line, tick=job.tick)
+                                           on_error_line=logged.line, tick=job.tick)
             except ProgramMissing as error:
                 raise UserError(f"the agent's program: {error.message}",
                                 hint="its command line stands in the case, or behind agent=command:") from error
             except HarnessError as error:
                 raise AgentError(error.message, hint=error.hint) from error
             said.end()
-            ending = _ending(job, finished, errors, said.kept)
+            logged.end()
+            ending = _ending(job, finished, logged.kept, said.kept)
             if ending.status == "timeout":
                 writer.write(Limit("time", ending.detail))
             writer.write(Ended(ending.detail, is_error=not finished.ok, text=said.last))
@@ -151,9 +154,6 @@ class _Kept:
         self.size = 0
         self.end = b""
 
-    def line(self, raw: bytes) -> None:
-        self.keep(raw)
-
     def keep(self, raw: bytes) -> bytes:
         """Keep a line; it is returned without keys."""
         clean = self._redactor.clean(raw)
@@ -166,10 +166,10 @@ class _Kept:
 
 
 class _Said:
-    """What the program says on standard output, as messages."""
+    """What the program says on one of its streams, as messages. role: whose."""
 
-    def __init__(self, writer: Writer, kept: _Kept) -> None:
-        self._writer, self.kept = writer, kept
+    def __init__(self, writer: Writer, kept: _Kept, role: Role = "assistant") -> None:
+        self._writer, self.kept, self._role = writer, kept, role
         self._lines: list[str] = []
         self._length = self._told = 0
         self.last = ""
@@ -185,7 +185,7 @@ class _Said:
     def end(self) -> None:
         """Tell what has not been told."""
         if text := "\n".join(self._lines):
-            self._writer.write(Message("assistant", text))
+            self._writer.write(Message(self._role, text))
             self.last = text[-_SAID:]
         self._told += self._length
         self._lines, self._length = [], 0

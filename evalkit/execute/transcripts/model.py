@@ -120,10 +120,14 @@ class Compacted:
 
 @frozen
 class Gap:
-    """Something that cannot be read, or does not fit, and why: conclusions must not be drawn as if all were there."""
+    """Something that cannot be read, or does not fit, and why: conclusions must not be drawn as if all were there.
+
+    blind: the transcript as a whole does not tell what the agent did.
+    """
 
     line: int
     why: str
+    blind: bool = False
 
 
 @frozen

@@ -132,7 +132,7 @@ class OwnFormat:
             if isinstance(folder := event.get("folder"), str) and folder:
                 out.append(Folder(folder, line))
             if event.get("calls") is False:
-                out.append(Gap(line, "this agent does not tell what it does, only what it says"))
+                out.append(Gap(line, "this agent does not tell what it does, only what it says", blind=True))
         elif isinstance(kind, str) and kind in _CLASSES:
             try:
                 found = self._event(kind, line, event)
