@@ -65,7 +65,7 @@ def test_what_it_prints_of_its_own_work(bench: Bench) -> None:
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("what", TARGETS)
 def test_names_of_what_is_hidden(bench: Bench, what: str, how: str) -> None:
-    """The name of an answer's place tells that it looked there, and perhaps into it; of other places it is only told."""
+    """The name of an answer's place tells that it looked there, and perhaps into it; of others it is only told."""
     found = printed(bench, HOW[how](f'cat "{bench.root / TARGETS[what]}"'))
     assert found.blind
     if what in ("the cases", "results", "the store", "evalkit's state", "the project's history"):
@@ -89,9 +89,11 @@ def test_a_name_that_could_not_be_read_is_a_try(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("text", [
-    "I wrote src/policy.ts and its tests; all of them pass.", "see the results in results/latest, and cases/mini/list.txt",
+    "I wrote src/policy.ts and its tests; all of them pass.",
+    "see the results in results/latest, and cases/mini/list.txt",
     f"one line of it: {SOLUTION.splitlines()[2]}", "{app}/cases/mini/policies/solution/src/policy.ts",
-    '{"type": "item.completed", "n": 1e999, "text": "done"}', "[" * 3000, '{"half": "a record', "solution hidden wrong store",
+    '{"type": "item.completed", "n": 1e999, "text": "done"}', "[" * 3000, '{"half": "a record',
+    "solution hidden wrong store",
 ])
 def test_plain_output(bench: Bench, text: str) -> None:
     """What programs print all day, near to what would count."""
