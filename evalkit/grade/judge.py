@@ -114,11 +114,11 @@ def _verdict(judge: Judge, casts: Sequence[Cast]) -> Verdict:
             lines.append(f"      {_spread(number, valid)}")
         lines.append(f"      {_one_line(nearest.scores[number].reason)}")
     if len(casts) == 1:
-        return Verdict("pass", summary, "\n".join([*lines, *lost]), round(score, 2), judging, votes)
+        return Verdict("scored", summary, "\n".join([*lines, *lost]), round(score, 2), judging, votes)
     found = alpha(columns) if len(columns) > 1 else None  # of one criterion it would tell nothing: it is always 0
     agreement = f"alpha {found:.2f}" if found is not None else f"not defined ({_why_not(columns)})"
     counted = f"{len(valid)} votes" if len(valid) == len(casts) else f"{len(valid)} of {len(casts)} votes"
-    return Verdict("pass", f"{summary}, {counted}" + (f", {agreement}" if found is not None else ""),
+    return Verdict("scored", f"{summary}, {counted}" + (f", {agreement}" if found is not None else ""),
                    "\n".join([*lines, f"agreement of the votes: {agreement}", *lost]), round(score, 2), judging, votes,
                    None if found is None else round(found, 4))
 

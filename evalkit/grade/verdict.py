@@ -12,9 +12,10 @@ from evalkit.execute.outcome import Usage
 from evalkit.execute.process import check_going_on
 from evalkit.grade.evidence import plain
 
-__all__ = ["Grade", "HiddenTest", "Judging", "Measure", "Status", "Verdict", "Vote", "could_not_tell"]
+__all__ = ["Grade", "HiddenTest", "Judging", "KeptStatus", "Measure", "Status", "Verdict", "Vote", "could_not_tell"]
 
 Status: TypeAlias = Literal["pass", "fail", "skipped", "error"]
+KeptStatus: TypeAlias = Literal["pass", "fail", "skipped", "error", "scored"]
 
 
 @frozen
@@ -69,6 +70,7 @@ class HiddenTest:
 @frozen
 class Verdict:
     """skipped: not for this lane, or no key. error: the harness could not tell, so it is no fail of the agent's.
+    scored: a judge's, before its threshold is applied, which is the result's; an earlier evalkit wrote pass for it.
 
     summary: one line. evidence: what the summary rests on, the most telling lines first. score: a judge's, 0 to 10.
     Both texts may quote an agent's files and programs; they hold no control characters but line ends.
@@ -76,7 +78,7 @@ class Verdict:
     votes: what the score was made from. alpha: how far the votes agree (Krippendorff); None where that is not defined.
     """
 
-    status: Status
+    status: KeptStatus
     summary: str
     evidence: str = ""
     score: float | None = None

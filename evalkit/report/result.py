@@ -126,8 +126,10 @@ def check_result(check: Check, grade: Grade) -> CheckResult:
 
 
 def judge_result(judge: Judge, grade: Grade) -> CheckResult:
-    """A judge's grade, passed or failed by its threshold."""
+    """A judge's grade, passed or failed by its threshold; without one every score passes."""
     verdict = grade.verdict
+    if verdict.score is not None:
+        verdict = evolve(verdict, status="pass")
     if verdict.score is not None and judge.threshold is not None:
         higher = judge.direction == "higher"
         passed = verdict.score >= judge.threshold if higher else verdict.score <= judge.threshold

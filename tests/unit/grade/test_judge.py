@@ -114,7 +114,7 @@ def test_the_score_is_the_mean_and_reasons_are_evidence(tmp_path: Path, fake: Fa
     grade = graded(final_tree(tmp_path, {"a": "x"}))
     told = Judging(MODEL, usage)
     vote = Vote(MODEL, 1, (7.0, 6.0), "", JUDGE_KEY, told)
-    assert Verdict("pass", "6.5 of 10", evidence, 6.5, told, (vote,)) == grade.verdict
+    assert Verdict("scored", "6.5 of 10", evidence, 6.5, told, (vote,)) == grade.verdict
     assert (grade.check, grade.kind, grade.key) == ("quality", "judge", JUDGE_KEY)
 
 
@@ -300,9 +300,9 @@ def test_no_judge_is_asked_once_the_budget_is_reached(tmp_path: Path, fake: Fake
         graded(tree)
     assert [] == asked.requests
     tree.session.budget = Budget(COST)
-    assert "pass" == graded(tree).verdict.status
+    assert "scored" == graded(tree).verdict.status
     assert tree.session.budget.reached
-    assert "pass" == graded(tree).verdict.status
+    assert "scored" == graded(tree).verdict.status
 
 
 def test_retries_are_said_and_shown(tmp_path: Path, fake: Fake) -> None:
@@ -408,7 +408,7 @@ def test_keys_are_taken_out_before_anything_is_cut(tmp_path: Path, fake: Fake) -
 def test_bytes_that_are_no_text_are_shown_as_such(tmp_path: Path, fake: Fake) -> None:
     """A binary file makes the question neither invalid nor empty; a NUL, which some providers refuse, is replaced."""
     asked = fake(GOOD)
-    assert graded(final_tree(tmp_path, {"a": b"\xff\xfe ok \x00"})).verdict.status == "pass"
+    assert graded(final_tree(tmp_path, {"a": b"\xff\xfe ok \x00"})).verdict.status == "scored"
     assert "�� ok �" in asked.content
 
 
@@ -420,7 +420,7 @@ def test_against_a_scripted_gateway(tmp_path: Path) -> None:
     tree = final_tree(tmp_path, {"a": "x"})
     with ScriptedGateway([reply]) as gateway:
         verdict = graded(tree, url=gateway.url).verdict
-    assert (verdict.status, verdict.score) == ("pass", 4.5)
+    assert (verdict.status, verdict.score) == ("scored", 4.5)
     assert verdict.judging is not None
     assert (verdict.judging.usage.input_tokens, verdict.judging.usage.output_tokens) == (11, 5)
     assert gateway.requests[0].headers["authorization"] == f"Bearer {SECRET}"

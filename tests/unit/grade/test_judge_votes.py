@@ -109,7 +109,7 @@ def test_the_score_is_the_mean_of_the_medians(tree: FinalTree, models: Models) -
     """Per criterion the median of all votes of all models; the evidence has each model's votes and one reason."""
     models.given = {A: [(7, 2), (8, 3), (7, 10)], B: [(1, 3), (9, 3), (9, 4)]}
     verdict = graded(tree, judge_of(3), A, B, at_once=1).verdict
-    assert ("pass", 5.25) == (verdict.status, verdict.score), "medians 7.5 of 1 7 7 8 9 9, 3 of 2 3 3 3 4 10"
+    assert ("scored", 5.25) == (verdict.status, verdict.score), "medians 7.5 of 1 7 7 8 9 9, 3 of 2 3 3 3 4 10"
     assert verdict.alpha is not None
     assert f"5.2 of 10, 6 votes, alpha {verdict.alpha:.2f}" == verdict.summary
     assert f"""\
@@ -179,12 +179,12 @@ def test_a_vote_off_the_scale_is_no_zero(tree: FinalTree, models: Models) -> Non
     assert 0.75 == tree.session.budget.spent
 
 
-@pytest.mark.parametrize(("valid", "status"), [(2, "error"), (3, "pass")])
+@pytest.mark.parametrize(("valid", "status"), [(2, "error"), (3, "scored")])
 def test_more_than_half_of_the_votes_must_count(tree: FinalTree, models: Models, valid: int, status: str) -> None:
     """Half of them is too few: the verdict is an error, and no score is told."""
     models.given = {A: [*[(8, 8)] * valid, ProviderError("it is down", hint="run again")]}
     verdict = graded(tree, judge_of(4), A, at_once=1).verdict
-    assert (status, status == "pass") == (verdict.status, verdict.score is not None)
+    assert (status, status == "scored") == (verdict.status, verdict.score is not None)
     if status == "error":
         assert "2 of 4 votes count, and more than half must" == verdict.summary
         assert [f"no vote 3 of {A}: it is down", "  run again"] == verdict.evidence.splitlines()[:2]
@@ -197,7 +197,7 @@ def test_one_models_failure_does_not_lose_the_others_answers(tree: FinalTree, mo
     assert "error" == graded(tree, judge, A, B, C).verdict.status
     models.given[B] = [(6, 7)]
     verdict = graded(tree, judge, A, B, C).verdict
-    assert ("pass", 7.25) == (verdict.status, verdict.score)
+    assert ("scored", 7.25) == (verdict.status, verdict.score)
     assert {A: 1, B: 2, C: 2} == models.asked
 
 
@@ -302,7 +302,7 @@ def test_votes_wait_side_by_side_as_far_as_there_are_places(tree: FinalTree, mod
         gate.wait(timeout=60)
 
     models.before = wait
-    assert "pass" == graded(tree, judge_of(6), A, at_once=3, threads=6).verdict.status
+    assert "scored" == graded(tree, judge_of(6), A, at_once=3, threads=6).verdict.status
     assert 3 == models.most_at_once
 
 
@@ -338,7 +338,7 @@ def test_what_is_stopped_gives_no_verdict(tree: FinalTree, models: Models) -> No
         process.begin()
     assert {A: 1} == models.asked
     models.before = lambda: None
-    assert "pass" == graded(tree, judge_of(3), A).verdict.status
+    assert "scored" == graded(tree, judge_of(3), A).verdict.status
     assert {A: 3} == models.asked
 
 

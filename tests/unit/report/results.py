@@ -7,7 +7,7 @@ from attrs import evolve
 from evalkit.analysis.model import Check, Command, Judge, RunSpec
 from evalkit.execute.outcome import AgentRecord, Ending, Usage
 from evalkit.execute.tree import Manifest
-from evalkit.grade.verdict import Grade, Judging, Status, Verdict
+from evalkit.grade.verdict import Grade, Judging, KeptStatus, Status, Verdict
 from evalkit.plan.trials import AgentTraits, Subject, Trial
 from evalkit.report.result import TrialResult, build_result
 from tests.unit.grade.trees import a_case
@@ -40,7 +40,7 @@ def a_check(name: str, status: Status = "pass", summary: str = "", evidence: str
 
 
 def a_judged(name: str, score: float | None, *, threshold: int | None = None, advisory: bool = False,
-             status: Status = "pass", title: str = "quality") -> Graded:
+             status: KeptStatus = "pass", title: str = "quality") -> Graded:
     judge = Judge(name, title, ("**",), threshold, advisory, ("It is good.",), (), "x.eval:1:1")
     verdict = Verdict(status, status if score is None else f"{score:.1f} of 10", "", score,
                       None if score is None else Judging("judge-model", Usage(input_tokens=9, output_tokens=2)))

@@ -10,6 +10,7 @@ from attrs import evolve
 
 from evalkit.analysis.model import Judge
 from evalkit.grade.audit_record import Audit, Finding
+from evalkit.grade.verdict import KeptStatus
 from evalkit.records import read_record, write_record
 from evalkit.report.result import SELF_CHECK, TrialResult, build_result
 from tests.unit.report.results import Graded, a_check, a_judged, a_record, a_result, a_trial, an_ending
@@ -55,9 +56,11 @@ def test_a_turn_limit_is_no_fail_by_itself(graded: Graded, status: str) -> None:
     (6.0, 6, "pass", "6.0 of 10 (wanted 6)"), (5.99, 6, "fail", "6.0 of 10 (wanted 6)"),
     (2.0, None, "pass", "2.0 of 10"), (0.0, 0, "pass", "0.0 of 10 (wanted 0)"),
 ])
-def test_the_threshold_is_applied_here(score: float, threshold: int | None, status: str, summary: str) -> None:
-    """A grade holds a score alone, so that another threshold costs no call."""
-    check = a_result(a_judged("j", score, threshold=threshold)).checks[0]
+@pytest.mark.parametrize("kept", ["scored", "pass"])
+def test_the_threshold_is_applied_here(kept: KeptStatus, score: float, threshold: int | None, status: str,
+                                       summary: str) -> None:
+    """A grade holds a score alone, so that another threshold costs no call. (An earlier evalkit called that a pass.)"""
+    check = a_result(a_judged("j", score, threshold=threshold, status=kept)).checks[0]
     assert (check.verdict.status, check.verdict.summary, check.verdict.score) == (status, summary, score)
 
 
