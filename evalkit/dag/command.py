@@ -264,6 +264,8 @@ def _tell(look: Invocation, rows: Sequence[Row], errors: Sequence[EvalkitError],
     if not failures and look.ran == 0 and not (reporter and (reporter.errors or reporter.ignored)):
         print("everything was up to date: nothing ran", file=sys.stderr)
     statuses = [_status(rows, dry=look.choices.dry), *_show_failures(failures)]
+    if look.planned is not None and _lacks_judge(look.planned, rows):
+        statuses.append(Exit.HARNESS)
     if not failures and any(row.status == "error" and not row.ended for row in rows):
         statuses.append(Exit.HARNESS)
     for error in reporter.errors if reporter else ():
@@ -287,6 +289,16 @@ def _status(rows: Sequence[Row], *, dry: bool) -> Exit:
     if "not run" in verdicts:
         return Exit.BUDGET
     return Exit.CASE_FAILED if verdicts & {"fail", "contaminated"} and not dry else Exit.OK
+
+
+def _lacks_judge(plan: Plan, rows: Sequence[Row]) -> bool:
+    """Whether a judge that the person asked for could not judge, also one that decides nothing."""
+    if not plan.graph.judge.asked or not any(check.status == "error" for row in rows for check in row.checks):
+        return False
+    judges = {one.trial.id: {judge.id for judge in one.case.judges}
+              for of_unit in plan.graph.trials.values() for one in of_unit}
+    return any(check.status == "error" and check.id in judges.get(row.place, ())
+               for row in rows for check in row.checks)
 
 
 def _show_failures(failures: Sequence[Failure]) -> list[Exit]:

@@ -129,6 +129,8 @@ class _Regrading:
         self.after: Counter[str] = Counter()
         self.graded = self.kept = 0
         self.problems: list[Exit] = []
+        self.unjudged = False
+        """Whether a judge that was asked for could not judge."""
         self.pools: dict[str, ThreadPoolExecutor] = {}
 
     def all(self) -> Regraded:
@@ -173,7 +175,7 @@ class _Regrading:
                           [*self.notes, *notes])
         if self.problems and set(self.problems) == {Exit.BUDGET}:
             return Regraded(changed, Exit.BUDGET)
-        if self.problems or self.after["error"]:
+        if self.problems or self.after["error"] or self.unjudged:
             return Regraded(changed, Exit.HARNESS)
         failed = (self.after["fail"] or self.after["contaminated"]) and self.run != "dry"
         return Regraded(changed, Exit.CASE_FAILED if failed else Exit.OK)
@@ -333,6 +335,9 @@ class _Regrading:
         self.graded += len(work.fresh)
         self.kept += len(grades) - len(work.fresh)
         self.after[status] += 1
+        if self.judge.asked and any(isinstance(check, Judge) and result.verdict.status == "error"
+                                    for (check, _), result in zip(grades, results, strict=True)):
+            self.unjudged = True
         self._compare(trial, unit, grades, results, status, reason)
         self.done(sum(self.after.values()))
         if work.found.notes:
@@ -367,6 +372,8 @@ class _Regrading:
 
         for (check, grade), result in zip(grades, results, strict=True):
             was, now = old.pop(check.id, ""), result.verdict.status
+            if was and isinstance(check, Judge) and not trial.result and (earlier := latest(trial, check)) is not None:
+                was = judge_result(check, earlier).verdict.status  # a regrading keeps it before its threshold
             if was != now:
                 reason_of = why(trial, check, grade, was)
                 note(check.id, was, now, ": ".join(part for part in (reason_of, _told(result.verdict)) if part))

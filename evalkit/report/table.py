@@ -11,6 +11,7 @@ a thousand trials is printed at each run, so what it needs is imported only wher
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import groupby, zip_longest
 from typing import IO, NamedTuple
@@ -91,6 +92,11 @@ def _add_last_line(page: Page, rows: Sequence[Row], shown: Sequence[Row]) -> Non
         said += f" ({_self_check(shown)})"
     page.add(said, "green" if passed == len(rows) else
              "red" if passed < graded or any(row.status == "contaminated" for row in rows) else "yellow")
+    untold = Counter([check.id for row in shown for check in row.checks
+                      if check.advisory and check.status == "error"])
+    if untold:
+        names = ", ".join([name + (f" ({count} trials)" if count > 1 else "") for name, count in untold.items()])
+        page.add(f"advisory, and could not be graded: {names}", "yellow")
 
 
 def _add_parts(page: Page, rows: Sequence[Row], units: Collection[Sequence[Row]], *, mixed: bool) -> None:

@@ -203,6 +203,7 @@ def test_a_judges_refused_key_names_the_variable(tmp_path: Path) -> None:
     with ScriptedGateway([Fault(401, "authentication_error", "no")] * 9) as gateway:
         done = project.doit("run", "case:greeting", "agent=oracle", "judge=on", f"gateway={gateway.url}")
         assert 1 == len(gateway.main_requests)
+    assert 3 == done.status
     assert f"{gateway.url} refused the key in AI_GATEWAY_API_KEY (status 401)" in done.out
     assert "evalkit-" not in done.out + done.err
     shutil.rmtree(project.path("results"))

@@ -127,6 +127,26 @@ def test_a_model_that_fails_does_not_lose_the_others(judged: MiniProject, judges
     assert 6.0 == grade(judged)["verdict"]["score"]
 
 
+@pytest.mark.parametrize(("judge", "status"), [("on", 3), ("auto", 0)])
+def test_an_advisory_judge_that_cannot_judge(judge: str, status: int, judged: MiniProject, judges: Judges) -> None:
+    """Where it was asked for that is an error; else the last lines tell. The next run asks it again."""
+    judges.answer = lambda body: Fault(400, message="no such tool")
+    run = ("run", "case:greeting", "agent=claude", f"judge={judge}")
+    done = judged.doit(*run)
+    assert status == done.status, done.out + done.err
+    assert ["1 passed", "advisory, and could not be graded: tone"] == done.out.splitlines()[-2:]
+    if judge == "on":
+        again = judged.doit("run", "regrade:latest", "judge=on")
+        assert 3 == again.status, again.out + again.err
+    judges.answer = lambda body: call(body, 4)
+    done = judged.doit(*run)
+    assert (0, "1 passed") == (done.status, done.out.splitlines()[-1])
+    place = next(judged.path("results").rglob("result.json"))
+    assert "scored" == json.loads((place.parent / "judge/tone.json").read_text())["verdict"]["status"]
+    verdicts = {check["id"]: check["verdict"] for check in json.loads(place.read_text())["checks"]}
+    assert "fail" == verdicts["tone"]["status"], "the threshold is applied in the result"
+
+
 def test_a_key_for_each_of_the_models(judged: MiniProject, judges: Judges) -> None:
     """Without one of them nobody is asked, and the variable is named; with judge=on that stops before any work."""
     judged.edit(CASE, ONE, TWO)

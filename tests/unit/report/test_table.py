@@ -334,3 +334,13 @@ def test_contaminated_trials_stand_apart() -> None:
     assert "1/1" in several
     assert "1/1 trials passed, 1 contaminated" in " ".join(several.split())
     assert "1 passed, 1 contaminated" == several.splitlines()[-1]
+
+
+def test_what_decides_nothing_and_could_not_be_graded_is_told_last() -> None:
+    """A pass must not look like one in which all was looked at."""
+    broken = a_judged("tone", None, advisory=True, status="error")
+    told = table(row(a_result(a_check("own"), broken, a_check("hint", "error", advisory=True))))
+    assert "1 passed\nadvisory, and could not be graded: hint, tone\n" == told[told.index("1 passed"):]
+    told = table(*[row(a_result(a_check("own"), broken, number=number)) for number in (1, 2)])
+    assert "2 passed\nadvisory, and could not be graded: tone (2 trials)\n" == told[told.index("2 passed\n"):]
+    assert "advisory, and" not in table(row(a_result(a_check("own"), a_judged("j", 2.0, advisory=True))))
