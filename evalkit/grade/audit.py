@@ -6,8 +6,8 @@ unless it had written them itself before. An agent that comes to the same lines 
 one whose tools made, in its own workspace, what the solution has too (files of a scaffold): there an answer's lines do
 not count.
 
-A transcript that tells no calls (of the agent `command`) has only what the agent printed, and that counts as returned to
-it (audit_printed.py). A name of a place that holds an answer is a finding there, as nobody knows whether it was read;
+A transcript that tells no calls (of the agent `command`) has only what the agent printed: that counts as returned to it
+(audit_printed.py). A name of a place that holds an answer is a finding there, as nobody knows whether it was read;
 lines of an answer count where the final files have them not, as programs print what they wrote.
 """
 
