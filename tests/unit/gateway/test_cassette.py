@@ -391,3 +391,44 @@ def test_a_damaged_cassette(tmp_path: Path, lines: list[str], said_: str) -> Non
         open_play(path)
     assert said_ in raised.value.message
     assert "record it again" in raised.value.hint
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    ("", "is empty"), ("\n \n", "is empty"), ('{"cassette": 1, "evalkit": "0"}\n', "is empty: it holds no request"),
+    ("script: 1\n", "is no cassette: its first line")])
+def test_a_cassette_that_holds_nothing(tmp_path: Path, text: str, told: str) -> None:
+    """It is told as a cassette, and never as a script."""
+    path = tmp_path / "c.jsonl"
+    path.write_text(text)
+    with pytest.raises(UserError) as raised:
+        open_play(path)
+    assert told in raised.value.message
+    assert "cassette" in raised.value.message
+    assert "record it again" in raised.value.hint
+
+
+@pytest.mark.parametrize(("recorded", "asked"), [
+    ("claude-x-4-8", "anthropic/claude-x-4.8"), ("anthropic/claude-x-4.8", "claude-x-4-8"),
+    ("gpt-x.1", "openai/gpt-x.1"), ("google/gemini-x.1", "gemini-x.1"), ("org/name", "openai/org/name")])
+def test_a_model_is_one_by_whichever_of_its_names(tmp_path: Path, recorded: str, asked: str) -> None:
+    """A slug and the vendor's own name are equal; another model is not, and its difference is shown."""
+    script, path = write_script(tmp_path, "- reply: hi\n"), tmp_path / "c.jsonl"
+    with playing(script) as (provider, _), recording(provider.url, path) as (asker, _):
+        asker.ask(model=recorded)
+    with playing(path) as (asker, player):
+        assert "hi" == asker.say(model=asked)
+        assert "403" == asker.say(model=asked + "-2")
+    assert "model: recorded" in player.unknown()[0]
+
+
+@pytest.mark.parametrize(("environ", "by"), [
+    (ENVIRON, "AI_GATEWAY_API_KEY"), ({"VERCEL_AI_GATEWAY_API_KEY": KEY}, "AI_GATEWAY_API_KEY"),
+    ({"OPENAI_API_KEY": KEY}, "OPENAI_API_KEY"),
+    ({"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, "OPENAI_BASE_URL")])
+def test_a_cassette_tells_what_opened_the_provider(tmp_path: Path, environ: Mapping[str, str], by: str) -> None:
+    """By the name of the variable, never its value."""
+    script, path = write_script(tmp_path, "- reply: hi\n"), tmp_path / "c.jsonl"
+    with playing(script) as (provider, _), recording(provider.url, path, environ) as (asker, _):
+        asker.ask(protocol="openai", model="gpt-x")
+    assert [by] == [exchange.by for exchange in read_cassette(path).exchanges]
+    assert KEY not in path.read_text()

@@ -16,6 +16,7 @@ from evalkit.gateway.play import open_play
 from evalkit.gateway.record import _KEPT
 from evalkit.gateway.rules import KNOWN
 from evalkit.gateway.script_keys import CALL, REPLY, RULE, SCRIPT, USAGE, WHEN
+from evalkit.grade.judge_question import TOOL
 from tests.unit.gateway.asking import Asker, broken_off, playing, request
 
 DOCS = (Path(__file__).parents[3] / "docs/gateway.md").read_text()
@@ -27,6 +28,12 @@ def test_all_keys_are_in_the_tables() -> None:
     rows = dict(re.findall(r"^\| `([^`]+)` \| (.+) \|$", DOCS, re.M))
     wanted = {name: key.about for keys in (SCRIPT, RULE, WHEN, REPLY, CALL, USAGE) for name, key in keys.items()}
     assert {**wanted, **{f"{{{{{name}}}}}": about for name, about in KNOWN.items()}} == rows
+
+
+def test_each_heading_stands_once() -> None:
+    """Readers and links find a part by its name."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", DOCS, flags=re.S), re.M)
+    assert sorted(set(headings)) == sorted(headings)
 
 
 def test_all_kept_headers_are_named() -> None:
@@ -64,7 +71,7 @@ def bad_day(asker: Asker) -> None:
 
 
 def judge(asker: Asker) -> None:
-    answers = [asker.ask(tools=["give_scores"]).json()["content"][0]["input"]["scores"][0]["score"] for _ in range(4)]
+    answers = [asker.ask(tools=[TOOL]).json()["content"][0]["input"]["scores"][0]["score"] for _ in range(4)]
     assert [9, 9, 2, 9] == answers
 
 
