@@ -63,8 +63,9 @@ def _configured(scope: Scope, name: str) -> m.AgentConfig:
 
 def _known_agent(findings: Findings, name: n.Name) -> str:
     if name.value not in AGENTS and find_plugin("agents", name.value) is None:
+        known = (*AGENTS, *plugin_names("agents"))
         findings.report("E024", f"there is no agent `{name.value}`", name.span,
-                        help=did_you_mean(name.value, (*AGENTS, *plugin_names("agents"))))
+                        help=did_you_mean(name.value, known, limit=len(known)))
     return name.value
 
 

@@ -90,7 +90,7 @@ def _agent(text: str) -> str:
             return text
     elif text in ("auto", *AGENTS) or find_plugin("agents", text) is not None:
         return text
-    known = ("auto", *AGENTS, *SPOKEN_AGENTS, *plugin_names("agents"))
+    known = tuple(dict.fromkeys(("auto", *AGENTS, *SPOKEN_AGENTS, *plugin_names("agents"))))
     from evalkit.diagnostics import nearest
 
     close = nearest(text, [name for name in known if name not in SPOKEN_AGENTS])

@@ -147,7 +147,7 @@ class Agents:
             from evalkit.diagnostics import did_you_mean
 
             known = (*AGENTS, *SPOKEN_AGENTS, *plugin_names("agents"))
-            raise UserError(f"there is no agent `{name}`", hint=did_you_mean(name, known))
+            raise UserError(f"there is no agent `{name}`", hint=did_you_mean(name, known, limit=len(known)))
         from evalkit.execute.agents.plugged import plugged
 
         return plugged(plugin, wanted)

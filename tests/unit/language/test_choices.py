@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
+from evalkit import plugins
 from evalkit.errors import UserError
+from evalkit.execute.agents import Agents
 from evalkit.plan.choices import CHOICES, Choices, read_choices
+from evalkit.plan.trials import Subject
+from evalkit.plugins import Plugin
 
 
 def pyproject(root: Path, text: str) -> Path:
@@ -88,6 +93,18 @@ def test_a_bad_value_says_what_is_good(name: str, value: str, hint: str, tmp_pat
 def test_good_values(name: str, value: str, expected: str, tmp_path: Path) -> None:
     """What can be chosen is taken as it is; an address loses its last slash."""
     assert expected == getattr(read_choices({name: value}, {}, tmp_path), name)
+
+
+def test_agents_of_plug_ins_are_named_among_the_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are, each once: one that has the name of an agent of evalkit's own is not it."""
+    names = ["claude", *(f"of-another-{number}" for number in range(20))]
+    monkeypatch.setattr(plugins, "_all", lambda group: tuple(
+        Plugin(group, name, "evalkit-wordy", "0.1.0", EntryPoint(name, "m", group)) for name in names))
+    told = refused(tmp_path, {"agent": "foo"}).split(", ")
+    assert [1] * len(names) == [sum(name in word.split() for word in told) for name in names]
+    with pytest.raises(UserError) as raised:
+        Agents(None, None, tmp_path).of(Subject("foo"))
+    assert all(f"`{name}`" in raised.value.hint for name in names)
 
 
 def test_an_unknown_choice_is_an_error_with_the_nearest_one(tmp_path: Path) -> None:

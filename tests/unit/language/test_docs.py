@@ -13,6 +13,7 @@ import pytest
 
 from evalkit.analysis import checks, findings, guidance, model, setup, suites, units, values
 from evalkit.diagnostics import render_all
+from evalkit.execute.models.prices import Prices
 from evalkit.plugins import AGENTS
 from evalkit.syntax import problems, source
 from evalkit.syntax.lower_values import MAX_ARGUMENT, MAX_DURATION, MAX_LENGTH, MAX_NUMBER
@@ -48,6 +49,14 @@ def test_an_example_compiles(kind: str, text: str, tmp_path: Path, monkeypatch: 
     write(tmp_path, {**FILES, **{f"cases/s/{name}": file for name, file in files_of(kind, text).items()}}, suite=None)
 
     assert "" == render_all(diagnose(tmp_path))
+
+
+def test_models_of_the_examples_have_a_price() -> None:
+    """Who copies one is told what it costs."""
+    models = set(re.findall(r'"((?:anthropic|openai|google)/[^"]+)"', "".join(text for _, _, text in EXAMPLES)))
+    models |= set(re.findall(r"model=((?:anthropic|openai|google)/[\w.-]+)", (ROOT / "README.md").read_text("utf-8")))
+    assert len(models) > 2
+    assert [] == [model for model in sorted(models) if Prices().of(model) is None]
 
 
 def test_every_fence_says_what_it_is() -> None:
