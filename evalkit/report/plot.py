@@ -160,7 +160,7 @@ class _Suite:
         low = [worth.value - max(worth.low, -reach) for _, worth in parts]
         high = [min(worth.high, reach) - worth.value for _, worth in parts]
         settled = [worth.low > 0 or worth.high < 0 for _, worth in parts]
-        axes.barh(range(len(parts)), values, height=0.6, color=["#555555" if sure else "#ffffff" for sure in settled],
+        axes.barh(range(len(parts)), values, height=0.6, color=["#aaaaaa" if sure else "#ffffff" for sure in settled],
                   edgecolor="#111111", linewidth=0.8, zorder=2)
         axes.errorbar(values, range(len(parts)), xerr=(low, high), fmt="none", ecolor="#111111", elinewidth=1.2,
                       capsize=3, zorder=3)
