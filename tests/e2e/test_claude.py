@@ -289,6 +289,40 @@ def test_a_refused_key_is_told_at_once_and_nothing_is_kept(small: MiniProject) -
     assert not list(small.path(".evalkit/store/agent").rglob("agent.json"))
 
 
+@pytest.mark.parametrize(("status", "kind", "said"), [
+    (403, "permission_error", "refused the key in AI_GATEWAY_API_KEY (status 403)"),
+    (404, "not_found_error", "has no model `")])
+def test_what_the_provider_refuses(small: MiniProject, status: int, kind: str, said: str) -> None:
+    """The same status and the same words as for the agents that ask by themselves, and for judges."""
+    with ScriptedGateway([Fault(status, kind, "no")] * 20) as gateway:
+        done = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
+    assert 3 == done.status, done.err + done.out
+    assert said in done.err
+    assert not list(small.path(".evalkit/store/agent").rglob("agent.json"))
+
+
+def test_a_model_that_answers_nothing(small: MiniProject) -> None:
+    """It was asked, and paid for: the run is graded, and says so."""
+    with ScriptedGateway([Reply((Text(""),))] * 20) as gateway:
+        done = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
+        asked = len(gateway.main_requests)
+    assert 1 == done.status, done.err + done.out
+    assert "its model answered nothing" in done.out
+    result = json.loads(next(small.path("results").rglob("result.json")).read_text())
+    assert ("fail", asked) == (result["status"], result["ending"]["usage"]["turns"])
+
+
+def test_instructions_above_the_workspace(small: MiniProject) -> None:
+    """The person's to take away: status 2, and no model is asked."""
+    (small.root.parent / "work").mkdir(exist_ok=True)
+    (small.root.parent / "work/CLAUDE.md").write_text("Be rude.\n")
+    with ScriptedGateway([]) as gateway:
+        done = small.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
+        assert [] == gateway.main_requests
+    assert 2 == done.status, done.err + done.out
+    assert "work/CLAUDE.md: it is above the workspace" in done.err
+
+
 def test_a_provider_that_gives_up_is_no_fail_of_the_agent(small: MiniProject) -> None:
     """A provider that refuses to serve ends in an error, status 3; the next run tries again and passes."""
     def write(request: dict[str, Any]) -> Reply:

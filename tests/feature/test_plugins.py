@@ -121,6 +121,28 @@ def test_without_it_the_case_says_so(before: bool, project: MiniProject, site: P
     assert (2, True) == (done.status, "`agent=parrot` (from the command line) is not valid" in done.err)
 
 
+@pytest.mark.parametrize(("end", "said"), [
+    ('Ending("great", "done", Usage())', "returned an ending that is none: status"),
+    ("__import__('sys').exit(0)", "failed: SystemExit: 0"),
+])
+def test_a_plug_in_whose_end_is_none_leaves_nothing(end: str, said: str, project: MiniProject, site: Path,
+                                                    tmp_path: Path) -> None:
+    """Told as its distribution's, status 3; once it is mended its agent runs."""
+    mine = tmp_path / "site"
+    shutil.copytree(site, mine)
+    project.env["PYTHONPATH"] = on_path(mine)
+    module = mine / "evalkit_wordy/parrot.py"
+    right = module.read_text()
+    module.write_text(f"{right}\n\nfrom evalkit.extend import Ending, Usage\nParrot.run = lambda self, job: {end}\n")
+    done = project.doit("run", "case:greeting", "agent=parrot")
+    assert 3 == done.status, done.err + done.out
+    assert f"the agent `parrot` of the distribution evalkit-wordy 0.1.0 {said}" in done.err
+    assert [] == list(project.path(".evalkit/store/agent").rglob("agent.json"))
+    module.write_text(right)
+    assert 0 <= project.doit("run", "case:greeting", "agent=parrot").status <= 1
+    assert 1 == len(list(project.path(".evalkit/store/agent").rglob("agent.json")))
+
+
 def test_a_plug_in_that_cannot_be_loaded_names_its_distribution(project: MiniProject, site: Path,
                                                                 tmp_path: Path) -> None:
     """As an agent it is a mistake of who installed it: status 2, before anything runs."""
