@@ -4,10 +4,12 @@
 
 It writes Claude-Code-like streams of a tenth of that size and of that size: small deltas of partial messages, messages
 that repeat their usage on each of their lines, tool results of some kB, denials in the last line. The larger one is
-also written as one JSON array. Each measure is a fresh process; the measures take turns, and the least CPU of the
-repeats counts, as noise only ever adds. Exit status 1 where a target does not hold:
+also written as one JSON array. A third stream of the larger size, `turns`, has short lines without deltas, each of
+which tells something: a text, a call, its result. Each measure is a fresh process; the measures take turns, and the
+least CPU of the repeats counts, as noise only ever adds. Exit status 1 where a target does not hold:
 
-* all events of the larger file take at most 3 times the CPU of `orjson.loads` on each of its lines,
+* all events of the larger file take at most 3 times the CPU of `orjson.loads` on each of its lines; so do those of
+  `turns`,
 * the peak of memory is at most 4 MB more than for the smaller file.
 """
 
@@ -53,14 +55,16 @@ def main() -> int:
 
 
 def _compare(options: argparse.Namespace, folder: Path) -> int:
-    small, large, array = (folder / name for name in ("small.jsonl", "large.jsonl", "large.json"))
+    small, large, array, turns = (folder / name for name in ("small.jsonl", "large.jsonl", "large.json", "turns.jsonl"))
     _write(small, options.mb << 20, tenth=True)
     _write(large, options.mb << 20)
+    _write(turns, options.mb << 20, deltas=False)
     with large.open("rb") as lines, array.open("wb") as out:
         for number, line in enumerate(lines):
             out.write((b",\n" if number else b"[\n") + line.rstrip(b"\n"))
         out.write(b"\n]\n")
-    plan = [("orjson", large), ("events", small), ("events", large), ("events", array), ("json", large)]
+    plan = [("orjson", large), ("events", small), ("events", large), ("events", array), ("json", large),
+            ("orjson", turns), ("events", turns)]
     found: dict[tuple[str, str], dict[str, float]] = {}
     for _ in range(options.repeat):
         for how, path in plan:
@@ -68,14 +72,15 @@ def _compare(options: argparse.Namespace, folder: Path) -> int:
                                              stdout=subprocess.PIPE).stdout)
             best = found.setdefault((how, path.name), told)
             best["cpu"], best["mb"] = min(best["cpu"], told["cpu"]), max(best["mb"], told["mb"])
-    base = found["orjson", large.name]["cpu"]
     for (how, name), cost in found.items():
+        base = found["orjson", turns.name if name == turns.name else large.name]["cpu"]
         size = (folder / name).stat().st_size / (1 << 20)
         print(f"{how:8} {name:12} {size:6.1f} MB  {cost['cpu'] * 1000:7.0f} ms CPU  {size / cost['cpu']:6.0f} MB/s  "
               f"{cost['cpu'] / base:5.2f} x orjson  peak {cost['mb']:5.1f} MB  {int(cost['count']):,}")
-    times = found["events", large.name]["cpu"] / base
+    times, short = (found["events", path.name]["cpu"] / found["orjson", path.name]["cpu"] for path in (large, turns))
     growth = found["events", large.name]["mb"] - found["events", small.name]["mb"]
     targets = [(times <= MOST_TIMES, f"events take {times:.2f} times orjson's CPU (at most {MOST_TIMES:g})"),
+               (short <= MOST_TIMES, f"short lines take {short:.2f} times orjson's CPU (at most {MOST_TIMES:g})"),
                (growth <= MOST_MB, f"ten times the size takes {growth:.1f} MB more (at most {MOST_MB:g})")]
     for holds, said in targets:
         print(f"{'holds ' if holds else 'MISSED'}  {said}")
@@ -107,12 +112,12 @@ def _measure(how: str, path: Path) -> dict[str, float]:
 
 
 # ---- what a transcript looks like ----
-def _write(path: Path, size: int, *, tenth: bool = False) -> None:
+def _write(path: Path, size: int, *, tenth: bool = False, deltas: bool = True) -> None:
     """A stream of about so many bytes, or a tenth of them; the same each time."""
     size = size // 10 if tenth else size
     written = 0
     with path.open("w", encoding="utf-8") as out:
-        for event in _events():
+        for event in _events(deltas):
             line = json.dumps(event, ensure_ascii=False) + "\n"
             out.write(line)
             written += len(line.encode())
@@ -122,8 +127,12 @@ def _write(path: Path, size: int, *, tenth: bool = False) -> None:
                               "permission_denials": [{"tool_name": "Bash", "tool_use_id": "toolu_3"}]}) + "\n")
 
 
-def _events() -> Iterator[dict[str, object]]:
-    """Turns without an end: deltas, a text and a call that repeat the message's usage, and the call's result."""
+def _events(deltas: bool) -> Iterator[dict[str, object]]:
+    """Turns without an end: deltas, a text and a call that repeat the message's usage, and the call's result.
+
+    Without deltas, the texts are short as well.
+    """
+    most = 1 if deltas else 12
     chance = random.Random(7)
     yield {"type": "system", "subtype": "init", "cwd": "/home/dev/shop", "session_id": _uuid(chance), "tools": ["Bash"]}
     session = _uuid(chance)
@@ -139,18 +148,21 @@ def _events() -> Iterator[dict[str, object]]:
         def partial(event: dict[str, object], common: Mapping[str, object] = common) -> dict[str, object]:
             return {"type": "stream_event", "event": event, **common, "uuid": _uuid(chance)}
 
-        yield partial({"type": "message_start", "message": {**message, "content": []}})
-        for _ in range(chance.randint(5, 40)):
+        if deltas:
+            yield partial({"type": "message_start", "message": {**message, "content": []}})
+        for _ in range(chance.randint(5, 40) if deltas else 0):
             yield partial({"type": "content_block_delta", "index": 0,
                            "delta": {"type": "text_delta", "text": _text(chance, chance.randint(5, 40))}})
         blocks = [{"type": "text", "text": _text(chance, chance.randint(50, 600))},
                   {"type": "tool_use", "id": f"toolu_{number}", "name": chance.choice(["Read", "Bash", "Edit"]),
                    "input": {"file_path": f"/home/dev/shop/src/{number}.ts", "command": "npm test",
-                             "new_string": _text(chance, chance.randint(10, 2000))}}]
+                             "new_string": _text(chance, chance.randint(10, 2000) // most)}}]
         for block in blocks:
             yield {"type": "assistant", "message": {**message, "content": [block]}, **common, "uuid": _uuid(chance)}
-        yield partial({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 90}})
-        said = _text(chance, chance.randint(300, 9000))
+        if deltas:
+            yield partial({"type": "message_delta", "delta": {"stop_reason": "tool_use"},
+                           "usage": {"output_tokens": 90}})
+        said = _text(chance, chance.randint(300, 9000) // most)
         yield {"type": "user", "message": {"role": "user", "content": [
             {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": said, "is_error": number % 9 == 0}]},
             **common, "uuid": _uuid(chance), "tool_use_result": {"stdout": said[: len(said) // 2]}}

@@ -101,9 +101,10 @@ class ClaudeFormat:
         if isinstance(identity, str) and not self._lines.add(identity):
             return
         aside = event.get("parent_tool_use_id")
-        aside = aside if isinstance(aside, str) else ANY if event.get("isSidechain") is True else ""
+        if type(aside) is not str:
+            aside = ANY if event.get("isSidechain") is True else ""
         folder = event.get("cwd")
-        if isinstance(folder, str) and folder and folder != self._folder and not aside:
+        if folder and folder != self._folder and isinstance(folder, str) and not aside:
             self._folder = folder
             out.append(Folder(folder, line))
         if kind == "assistant" or kind == "user":
@@ -111,7 +112,7 @@ class ClaudeFormat:
                 self._aside.add(aside)
                 out.append(SubAgent(aside, line))
             message = event.get("message")
-            if isinstance(message, dict):
+            if type(message) is dict:
                 self._message(line, event, message, aside, out)
         elif kind == "system":
             self._system(line, event, out)
@@ -137,24 +138,27 @@ class ClaudeFormat:
                  out: list[Event]) -> None:
         said_by = event["type"]
         identity = message.get("id")
-        identity = identity if isinstance(identity, str) else ""
-        if event.get("is_api_error_message") or event.get("isApiErrorMessage"):
+        if type(identity) is not str:
+            identity = ""
+        by_model = said_by == "assistant"
+        if by_model and (event.get("is_api_error_message") or event.get("isApiErrorMessage")):
             said, error = _text(message.get("content")), event.get("error")
             out.append(Limit("rate", said, line) if error == "rate_limit" else
                        Message("system", said, aside, identity, line))
             return
-        if said_by == "assistant" and message.get("model") != "<synthetic>":
+        if by_model and message.get("model") != "<synthetic>":
             usage = message.get("usage")
             if identity and isinstance(usage, dict):
                 self._usages.count(line, identity, usage, message.get("model"), aside, out)
-            self._stop(line, identity, message.get("stop_reason"), out)
-        elif event.get("isMeta") is True or event.get("isCompactSummary") is True or said_by == "assistant":
+            if (reason := message.get("stop_reason")) is not None:
+                self._stop(line, identity, reason, out)
+        elif by_model or event.get("isMeta") is True or event.get("isCompactSummary") is True:
             said_by = "system"
         content = message.get("content")
         if isinstance(content, str):
             content = [{"type": "text", "text": content}]
         for block in content if isinstance(content, list) else ():
-            if not isinstance(block, dict):
+            if type(block) is not dict:
                 continue
             kind = block.get("type")
             if kind == "text":
@@ -180,8 +184,12 @@ class ClaudeFormat:
         if not (isinstance(name, str) and isinstance(identity, str) and isinstance(given, dict)):
             out.append(Gap(line, "its tool call has no name, id or input"))
         elif self._known.add(identity) or identity in self._early:
-            path = next((value for key in _PATHS if isinstance(value := given.get(key), str)), "")
             command = given.get("command")
+            for key in _PATHS:
+                if type(path := given.get(key)) is str:
+                    break
+            else:
+                path = ""
             call = self._open[identity] = ToolCall(identity, name, given, tool_of(name), path,
                                                    command if isinstance(command, str) else "", aside, line)
             out.append(call)
@@ -198,9 +206,10 @@ class ClaudeFormat:
                 self._early[name] = line, event, block
             return
         failed = block.get("is_error") is True
-        detail = event.get("tool_use_result", event.get("toolUseResult"))
-        told = detail if isinstance(detail, dict) else {}
-        said = _text(block.get("content"))
+        detail = event.get("tool_use_result") or event.get("toolUseResult")
+        told = detail if type(detail) is dict else {}
+        said = block.get("content")
+        said = said if type(said) is str else _text(said)
         if name in self._denied or event.get("toolDenialKind") or (failed and said.startswith(_DENIED)):
             out.append(ToolResult(call, "denied", False, said, {}, line))
         else:

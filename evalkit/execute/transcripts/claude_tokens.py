@@ -20,6 +20,7 @@ __all__ = ["ANY", "Usages", "Used", "told_tokens"]
 ANY = "session"
 """What sub-agents are called whose lines do not tell whose they are."""
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_PLACES = tuple(enumerate(_TOKENS))
 _TOLD = (("input_tokens", "inputTokens", "input_tokens"), ("output_tokens", "outputTokens", "output_tokens"),
          ("cache_read_tokens", "cacheReadInputTokens", "cache_read_input_tokens"),
          ("cache_write_tokens", "cacheCreationInputTokens", "cache_creation_input_tokens"))
@@ -39,9 +40,9 @@ class Used:
     tokens: list[int] = Factory(lambda: [0, 0, 0, 0])
 
     def add(self, usage: Mapping[str, Any]) -> None:
-        tokens = self.tokens
-        for place, name in enumerate(_TOKENS):
-            value = usage.get(name)
+        tokens, get = self.tokens, usage.get
+        for place, name in _PLACES:
+            value = get(name)
             if type(value) is int and tokens[place] < value < LARGEST_COUNT:
                 tokens[place] = value
 
@@ -64,8 +65,9 @@ class Usages:
         if used is None:
             if not self._known.add(identity):
                 return  # it was told before: a resumed session repeats its lines
-            done = [name for name, used in self._open.items() if used.sub_agent == aside != ANY]
-            out += [self._open.pop(name).event() for name in done]
+            if self._open and aside != ANY:
+                for done in [name for name, used in self._open.items() if used.sub_agent == aside]:
+                    out.append(self._open.pop(done).event())
             if len(self._open) >= _OPEN:
                 out.append(self._open.pop(next(iter(self._open))).event())
             used = self._open[identity] = Used(identity, model if isinstance(model, str) else "", aside, line)

@@ -72,7 +72,7 @@ def _lines(file: IO[bytes], number: int) -> Iterator[Record]:
                 pass
             yield number, None, True
         else:
-            yield number, raw, raw.endswith(b"\n")
+            yield number, raw, raw[-1] == 0x0A
 
 
 # ---- one array ----

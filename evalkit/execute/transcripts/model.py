@@ -8,12 +8,21 @@ it is, "" for the agent's own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from attrs import field, frozen
+from attrs import define, field
 
 __all__ = ["Compacted", "Ended", "Event", "Folder", "Gap", "Limit", "LimitKind", "Message", "MessageUsage", "Role",
            "Status", "SubAgent", "Tool", "ToolCall", "ToolResult"]
+
+if TYPE_CHECKING:
+    from attrs import frozen as _event
+else:
+    def _event(cls: type) -> type:
+        """A class of events. Nothing sets a field of one: that is for the type checker to see, as objects that see to
+        it themselves take a tenth of the time in which a transcript is read."""
+        return define(cls, unsafe_hash=True)
+
 
 Role: TypeAlias = Literal["user", "assistant", "thinking", "system"]
 """Whose text it is. thinking: the model's, before it answers. system: the agent program's own, a summary included."""
@@ -23,7 +32,7 @@ Status: TypeAlias = Literal["ok", "error", "denied", "missing"]
 LimitKind: TypeAlias = Literal["turns", "cost", "tokens", "time", "rate", "retry"]
 
 
-@frozen
+@_event
 class Folder:
     """The agent's working directory, where it begins and when it changes."""
 
@@ -31,7 +40,7 @@ class Folder:
     line: int = field(default=0, eq=False)
 
 
-@frozen
+@_event
 class Message:
     """A text. id: the model's message that it is part of, where one is told."""
 
@@ -42,7 +51,7 @@ class Message:
     line: int = 0
 
 
-@frozen
+@_event
 class ToolCall:
     """A call as the agent made it. name: the agent's own word for the tool; tool: what it is called for all agents.
 
@@ -59,7 +68,7 @@ class ToolCall:
     line: int = 0
 
 
-@frozen
+@_event
 class ToolResult:
     """What came of a call. missing: the transcript ends before its result.
 
@@ -75,7 +84,7 @@ class ToolResult:
     line: int = 0
 
 
-@frozen
+@_event
 class MessageUsage:
     """What one message of the model took: told once for each message, however often the transcript repeats it.
 
@@ -93,7 +102,7 @@ class MessageUsage:
     line: int = 0
 
 
-@frozen
+@_event
 class Limit:
     """A limit that was met: the run's (turns, cost, tokens, time), the provider's (rate). retry: it is asked again."""
 
@@ -102,7 +111,7 @@ class Limit:
     line: int = 0
 
 
-@frozen
+@_event
 class SubAgent:
     """A sub-agent's own lines are in the transcript. id: the call that started it, where that is told."""
 
@@ -110,7 +119,7 @@ class SubAgent:
     line: int = field(default=0, eq=False)
 
 
-@frozen
+@_event
 class Compacted:
     """The agent replaced what was said so far by a summary."""
 
@@ -118,7 +127,7 @@ class Compacted:
     line: int = 0
 
 
-@frozen
+@_event
 class Gap:
     """Something that cannot be read, or does not fit, and why: conclusions must not be drawn as if all were there.
 
@@ -130,7 +139,7 @@ class Gap:
     blind: bool = False
 
 
-@frozen
+@_event
 class Ended:
     """The agent's run ended by itself. how: its own word for it (`success`, `error_max_turns`, …).
 

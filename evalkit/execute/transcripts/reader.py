@@ -51,6 +51,7 @@ class _Reader:
     def events(self) -> Iterator[Event]:
         out: list[Event] = []
         loads, mender = orjson.loads, self._mender
+        chosen, take = False, self._format.take
         for number, raw, whole in lines.records(self._path):
             if raw is None:
                 out.append(Gap(number, f"it is longer than {lines.LONGEST // (1024 * 1024)} MB"))
@@ -61,13 +62,16 @@ class _Reader:
                     if raw.isspace():
                         continue
                     self._mended(mender.mend(number, raw, self._kinds, whole=whole), out)
+                    chosen, take = self._chosen, self._format.take
                 else:
                     if type(event) is dict:
-                        if not self._chosen:
+                        if not chosen:
                             self._choose(number, event)
-                        self._format.take(number, event, out)
+                            chosen, take = self._chosen, self._format.take
+                        take(number, event, out)
                     if mender.waiting is not None:
                         self._mended(mender.pass_by(number), out)
+                        chosen, take = self._chosen, self._format.take
             if out:
                 yield from out
                 out.clear()

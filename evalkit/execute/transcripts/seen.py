@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 __all__ = ["Seen"]
 
-_START = 1 << 10
+_START = 1 << 12
 
 
 class Seen:
@@ -41,9 +41,8 @@ class Seen:
         size = 2 * len(old)
         self._mask = mask = size - 1
         self._slots = slots = array("Q", bytes(8 * size))
-        for mark in old:
-            if mark:
-                at = mark & mask
-                while slots[at]:
-                    at = (at + 1) & mask
-                slots[at] = mark
+        for mark in filter(None, old):
+            at = mark & mask
+            while slots[at]:
+                at = (at + 1) & mask
+            slots[at] = mark

@@ -133,7 +133,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
             writer.write(Gap(1, "x"))
     assert key.encode() not in path.read_bytes()
     _, gap, message, read_call, result = read(path)
-    assert Gap(1, "this agent does not tell what it does, only what it says") == gap
+    assert Gap(1, "this agent does not tell what it does, only what it says", blind=True) == gap
     assert Message("assistant", "é\n", id="m", line=2) == message
     assert isinstance(read_call, ToolCall)
     assert {"half": "\ud83d", "big": 1 << 70, "key": "[AI_GATEWAY_API_KEY redacted]"} == read_call.input
