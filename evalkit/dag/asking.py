@@ -23,7 +23,7 @@ from evalkit.errors import UserError
 from evalkit.execute.asking import Models
 from evalkit.execute.models.prices import Prices
 from evalkit.execute.models.provider import Endpoints, missing_key
-from evalkit.execute.models.replayed import Replayed, Way
+from evalkit.execute.models.replayed import Replayed, ways_in
 from evalkit.plan.choices import DIRECT, RECORD
 from evalkit.plan.keys import PLAYED_BY
 
@@ -75,23 +75,11 @@ class Asking:
     @property
     def endpoints(self) -> Endpoints:
         if self.played:
-            return Replayed({}, None, self.played, self._ways)
+            return Replayed({}, None, self.played, lambda: ways_in(self.root / self.played))
         choice = self.choice or ""
         _, at, address = choice.partition("@http") if choice.startswith(RECORD) else ("", "", "")
         other = f"http{address}" if at else choice if choice.startswith(("http://", "https://")) else None
         return Endpoints(self.environ, other)
-
-    def _ways(self) -> frozenset[Way]:
-        """How the models of a cassette were asked; none for a script, and for a file that is told to be wrong later."""
-        from evalkit.gateway.cassette import is_cassette, read_cassette
-
-        path = self.root / self.played
-        try:
-            found = read_cassette(path).exchanges if is_cassette(path) else ()
-        except (OSError, UserError):
-            return frozenset()
-        heads = ((each.request.head, each.by) for each in found)
-        return frozenset(Way(head["protocol"], str(head.get("model")), by) for head, by in heads if "protocol" in head)
 
     # ---- the gateway ----
     def check(self) -> None:

@@ -45,10 +45,11 @@ def ask():
     """One request to the provider, as raw HTTP: a client library would take longer to import than the run lasts."""
     import socket
     host, port = os.environ["ANTHROPIC_BASE_URL"].removeprefix("http://").split(":")
+    token = os.environ.get("ANTHROPIC_AUTH_TOKEN") or os.environ["ANTHROPIC_API_KEY"]
     body = json.dumps({{"model": "m", "max_tokens": 9, "tools": [{{"name": "Write"}}],
                        "messages": [{{"role": "user", "content": prompt}}]}}).encode()
     head = (f"POST /v1/messages HTTP/1.1\\r\\nHost: {{host}}\\r\\nContent-Type: application/json\\r\\n"
-            f"Authorization: Bearer {{os.environ['ANTHROPIC_AUTH_TOKEN']}}\\r\\n"
+            f"Authorization: Bearer {{token}}\\r\\n"
             f"Content-Length: {{len(body)}}\\r\\nConnection: close\\r\\n\\r\\n")
     with socket.create_connection((host, int(port))) as connection:
         connection.sendall(head.encode() + body)

@@ -117,6 +117,47 @@ def test_one_request_makes_a_file_that_is_graded(project: MiniProject, protocol:
     assert [] == project.files_with(KEY)
 
 
+@pytest.mark.parametrize("other", [False, True])
+@pytest.mark.parametrize("protocol", PROVIDERS)
+def test_what_is_recorded_with_a_vendors_key_is_played_without(
+    project: MiniProject, protocol: str, other: bool
+) -> None:
+    """Over the protocol of the recording, whatever is set now. other: with the key of another provider."""
+    variable, model = PROVIDERS[protocol]
+    project.env |= {variable: KEY, "ANSWERS_MODEL": model}
+    with provider(Reply((Text(REPLY),))) as gateway:
+        done = project.doit("run", "case:hello", f"gateway=record:c.jsonl@{gateway.url}")
+    assert 0 == done.status, done.err + done.out
+    del project.env[variable]
+    project.env |= {"AI_GATEWAY_API_KEY": KEY, "ALL_PROXY": "socks5://127.0.0.1:9"} if other else {}
+    again = project.doit("run", "case:hello", "gateway=c.jsonl", "run=again")
+    assert 0 == again.status, again.err + again.out
+    assert "no model was called: played from c.jsonl" in again.out
+    assert "no answer" not in again.err
+
+
+@pytest.mark.parametrize("protocol", PROVIDERS)
+def test_a_script_without_an_answer_is_named_as_it_is_called(project: MiniProject, protocol: str) -> None:
+    """Status 3, whichever protocol is asked in: with the file's own path, what was asked, and no word of a key."""
+    project.write("s.yaml", "script: 1\nrules:\n  - {when: {user: nobody}, reply: hi}\n")
+    project.env["ANSWERS_MODEL"] = PROVIDERS[protocol][1]
+    done = project.doit("run", "case:hello", "gateway=s.yaml")
+    assert 3 == done.status, done.err + done.out
+    assert "harness error: s.yaml has no answer: no rule fits [" in done.err
+    assert "main.js" in done.err
+    assert "the key" not in done.err + done.out
+
+
+def test_a_refused_key_names_the_file_that_plays(project: MiniProject) -> None:
+    """A file that is there."""
+    project.write("s.yaml", "script: 1\nrules:\n  - reply: {status: 401}\n")
+    project.env["ANSWERS_MODEL"] = "openai/gpt-test"
+    done = project.doit("run", "case:hello", "gateway=s.yaml")
+    assert 3 == done.status, done.err + done.out
+    assert "s.yaml refused the key in " in done.err
+    assert "s.yaml/" not in done.err + done.out
+
+
 def test_arms_differ_in_what_is_read(project: MiniProject) -> None:
     """Without guidance there is no system prompt; an ablated arm leaves out one section."""
     with provider(Reply((Text(REPLY),))) as gateway:

@@ -102,12 +102,33 @@ def test_a_known_answer_that_a_played_judge_judges_says_so(played: MiniProject) 
 
 
 def test_what_the_script_has_no_answer_to_is_told(played: MiniProject) -> None:
-    """An error, status 3, and in the end what was asked."""
+    """Of a judge: an error, and in the end what was asked. No key was refused."""
     played.write("scripts/hello.yaml", SCRIPT.replace("record_scores}", "nothing}"))
     done = played.doit("run", "case:greeting", "gateway=scripts/hello.yaml")
-    assert "scripts/hello.yaml has no answer: " in done.err
+    assert "scripts/hello.yaml has no answer: no rule fits [" in done.err
     judge = next(check for check in result(played)["checks"] if check["id"] == "tone")
     assert "error" == judge["verdict"]["status"]
+    assert "scripts/hello.yaml has no answer: no rule fits [" in str(judge["verdict"])
+    assert "the key" not in done.out + done.err + str(judge["verdict"])
+
+
+@pytest.mark.parametrize("file", ["scripts/hello.yaml", "tapes/hello.jsonl"])
+def test_an_agent_without_an_answer_is_an_error(file: str, played: MiniProject) -> None:
+    """Status 3, with the file and what was asked; no key was refused."""
+    if file.endswith(".jsonl"):
+        played.env["AI_GATEWAY_API_KEY"] = KEY
+        with ScriptedGateway([Reply((Text("Done."),))]) as gateway:
+            done = played.doit("run", "case:greeting", "judge=off", f"gateway=record:{file}@{gateway.url}")
+        assert 0 == done.status, done.err
+        lines = played.read(file).splitlines(keepends=True)
+        played.write(file, "".join(line.replace('"model":"m"', '"model":"n"') for line in lines))
+    else:
+        played.write(file, SCRIPT.replace("Write}", "nothing}"))
+    done = played.doit("run", "case:greeting", "judge=off", f"gateway={file}")
+    assert 3 == done.status, done.err + done.out
+    assert f"harness error: {file} has no answer: " in done.err
+    assert "[anthropic m; turn 1; " in done.err
+    assert "the key" not in done.out + done.err
 
 
 @pytest.mark.parametrize(("choice", "said"), [
@@ -125,24 +146,31 @@ def test_mistakes_are_told_before_anything_runs(choice: str, said: str, played: 
 
 
 # ---- recorded ----
-def test_what_is_recorded_can_be_played(played: MiniProject) -> None:
-    """The cassette has all that was asked, and no key; without a key it plays the same run."""
-    played.env["AI_GATEWAY_API_KEY"] = KEY
+@pytest.mark.parametrize("variable", ["AI_GATEWAY_API_KEY", "ANTHROPIC_API_KEY"])
+def test_what_is_recorded_can_be_played(variable: str, played: MiniProject) -> None:
+    """The cassette has all that was asked, and no key; without a key, and with another provider's, it plays the same
+    run. A proxy of a kind that nobody can use is none of its business: all is on this machine.
+    """
+    played.env |= {variable: KEY, "ALL_PROXY": "socks5://127.0.0.1:9"}
     with ScriptedGateway([Reply((Text("Done."),)), scores]) as gateway:
         done = played.doit("run", "case:greeting", f"gateway=record:tapes/hello.jsonl@{gateway.url}")
         assert 0 == gateway.remaining
         headers = [request.headers for request in gateway.requests]
     assert 0 == done.status, done.err + done.out
     assert "2 exchanges recorded in " in done.err
-    assert {f"Bearer {KEY}"} == {header["authorization"] for header in headers}
+    assert {KEY} == {header.get("authorization", header.get("x-api-key", "")).removeprefix("Bearer ")
+                     for header in headers}
     assert "" == result(played, f"claude/{MODEL}")["played"]
     assert [] == played.files_with(KEY)
 
-    del played.env["AI_GATEWAY_API_KEY"]
-    again = played.doit("run", "case:greeting", "gateway=tapes/hello.jsonl")
-    assert 0 == again.status, again.err + again.out
-    assert "played from tapes/hello.jsonl" in again.out
-    assert "no answer" not in again.err
+    del played.env[variable]
+    for run, key in (("none", {}), ("other", {"AI_GATEWAY_API_KEY": KEY, "OPENAI_API_KEY": KEY})):
+        played.env |= key
+        again = played.doit("run", "case:greeting", "gateway=tapes/hello.jsonl", f"run={run}", "fresh=1")
+        assert 0 == again.status, again.err + again.out
+        assert "played from tapes/hello.jsonl" in again.out
+        assert {"agent", "judge tone"} <= set(again.ran)
+        assert "no answer" not in again.err
 
 
 # ---- who holds the key ----

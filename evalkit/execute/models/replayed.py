@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from pathlib import Path
 
+import orjson
 from attrs import evolve, frozen
 
 from evalkit.execute.models.chat import Protocol
@@ -21,7 +23,7 @@ from evalkit.execute.models.provider import (
     plain_model,
 )
 
-__all__ = ["Replayed", "Way"]
+__all__ = ["Replayed", "Way", "ways_in"]
 
 _NONE = "no-key-is-needed"
 _GATEWAY = {"AI_GATEWAY_API_KEY": _NONE}
@@ -59,10 +61,31 @@ class Replayed(Endpoints):
             return _GATEWAY
         wanted = [way for way in self._ways if way.protocol == "anthropic"] if model is None else [
             way for way in self._ways if plain_model(way.model) == plain_model(model)]
-        for environ in (_GATEWAY, _VENDORS, _COMPATIBLE):
-            if any(_opens(environ, way, model or way.model) for way in wanted):
-                return environ
+        # A program may have a name of its own for a model: then the key that was set decides.
+        for ways in (wanted, [way for way in self._ways if way.variable]):
+            for environ in (_GATEWAY, _VENDORS, _COMPATIBLE):
+                if any(_opens(environ, way, model or way.model) for way in ways):
+                    return environ
         return _GATEWAY
+
+
+def ways_in(path: Path) -> frozenset[Way]:
+    """The ways on which the models of a cassette were asked; none for a script, nor for a file that who plays it tells
+    to be wrong. No more of the file is read than that (gateway/cassette.py reads all of it).
+    """
+    ways = set()
+    try:
+        with path.open("rb") as file:
+            if not file.readline().startswith(b'{"cassette":'):
+                return frozenset()
+            for line in file:
+                if line.startswith(b'{"exchange":'):
+                    exchange = orjson.loads(line)
+                    head = exchange["request"]["head"]
+                    ways.add(Way(head["protocol"], str(head["model"]), str(exchange.get("by", ""))))
+    except (OSError, ValueError, KeyError, TypeError):
+        return frozenset()
+    return frozenset(ways)
 
 
 def _opens(environ: Mapping[str, str], way: Way, model: str) -> bool:

@@ -52,6 +52,12 @@ def test_each_model_has_its_own_way() -> None:
         played.of(model, "a test").style for model in (None, "anthropic/claude-x", "openai/gpt-x")]
 
 
+def test_a_name_that_a_program_has_of_its_own() -> None:
+    """The key that was set decides."""
+    played = Replayed({}, None, "c.jsonl", lambda: frozenset({Way("anthropic", "fast", "ANTHROPIC_API_KEY")}))
+    assert "x-api-key" == played.of("anthropic/claude-x", "a test").style
+
+
 def test_a_script_is_asked_as_a_gateway() -> None:
     """It answers any model."""
     played = Replayed({}, None, "s.yaml")

@@ -13,6 +13,7 @@ import pytest
 from attrs import define, field
 
 from evalkit.errors import UserError
+from evalkit.execute.models.replayed import Way, ways_in
 from evalkit.gateway.cassette import CassetteWriter, read_cassette
 from evalkit.gateway.connection import Received, Responder
 from evalkit.gateway.play import open_play
@@ -431,4 +432,6 @@ def test_a_cassette_tells_what_opened_the_provider(tmp_path: Path, environ: Mapp
     with playing(script) as (provider, _), recording(provider.url, path, environ) as (asker, _):
         asker.ask(protocol="openai", model="gpt-x")
     assert [by] == [exchange.by for exchange in read_cassette(path).exchanges]
+    assert {Way("openai", "gpt-x", by)} == ways_in(path)
+    assert frozenset() == ways_in(script) == ways_in(tmp_path / "none")
     assert KEY not in path.read_text()

@@ -6,18 +6,23 @@ import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from evalkit.analysis.model import Limits
+from evalkit.execute.models.chat import Chat, UserTurn
+from evalkit.execute.models.client import ProviderError, complete
 from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.retry import RetryPolicy
 from evalkit.gateway.connection import Received, Responder, error_body
 from evalkit.gateway.live import LiveGateway
+from evalkit.gateway.play import open_play
 from evalkit.gateway.server import Server
 
+from .asking import serving, write_script
 from .upstream import KEY, PRICES, SSE, Upstream, end, front, message, sse, start, text
 
 SOON = 10.0
@@ -365,6 +370,24 @@ def test_what_does_not_pass_is_final_after_our_tries() -> None:
         assert f"{made.server.url} answered 529: no, [AI_GATEWAY_API_KEY redacted] (asked 3 times)" == failure.message
 
 
+@pytest.mark.parametrize("protocol", ["anthropic", "openai", "gemini"])
+def test_what_a_file_has_no_answer_to_is_no_refused_key(protocol: Any, tmp_path: Path) -> None:
+    """Asked once. The gateway and a client behind it tell the same: the file, what was asked, and what to do."""
+    player = open_play(write_script(tmp_path, "- {when: {user: other}, reply: hi}\n"))
+    with serving(player) as asker, LiveGateway(PRICES, instead=asker.url) as gateway:
+        file = Endpoint("s.yaml", "AI_GATEWAY_API_KEY", KEY, protocol=protocol, upstream="s.yaml")
+        with gateway.lease("a trial", [file], model="m") as lease:
+            with pytest.raises(ProviderError) as raised:
+                complete(lease.endpoint(file), Chat("m", (UserTurn("hello"),)))
+            failure = lease.traffic.failure
+    assert failure is not None
+    said = f"s.yaml has no answer: no rule fits [{protocol} m; turn 1; user 'hello'; no tools]"
+    assert said == failure.message == raised.value.message
+    assert "the script needs a rule" in failure.hint
+    assert failure.hint == raised.value.hint
+    assert 1 == len(player.unknown())
+
+
 @pytest.mark.parametrize(("status", "said"), [
     (401, "refused the key in AI_GATEWAY_API_KEY (status 401)"), (403, "refused the key in AI_GATEWAY_API_KEY"),
     (402, "answered 402"), (404, "has no model `m`")])
@@ -442,6 +465,21 @@ def test_a_reply_in_one_piece_that_is_cut_is_asked_for_again() -> None:
     with front(answer) as made:
         assert message() == made.ask().content
         assert (1, 1, 1) == (made.lease.traffic.replies, made.lease.traffic.retries, made.lease.traffic.broken)
+        assert ("1 reply of the provider's broke off",) == made.lease.traffic.notes()
+
+
+def test_a_connection_that_ends_before_a_reply_is_no_reply_that_broke_off() -> None:
+    """It may have been paid for, so it is counted; it is told as what it was."""
+    ends = iter([True])
+
+    def answer(request: Received, out: Responder) -> None:
+        out.drop() if next(ends, False) else whole(request, out)
+
+    with front(answer) as made:
+        assert message() == made.ask().content
+        traffic = made.lease.traffic
+        assert (1, 1, 1, 1) == (traffic.replies, traffic.retries, traffic.broken, traffic.lost)
+        assert ("1 connection to the provider ended before its reply",) == traffic.notes()
 
 
 def test_an_error_within_a_stream_is_a_reply_that_broke_off() -> None:
