@@ -87,7 +87,7 @@ def read_cassette(path: Path) -> Cassette:
                     parts[line["part"]] = line["is"]
                 else:
                     exchanges.append(_exchange(line, parts))
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
                 raise UserError(f"{path}:{number}: the cassette is damaged: {type(error).__name__}: {error}",
                                 hint=_HINT) from None
     return Cassette(str(path), tuple(sorted(exchanges, key=lambda each: each.number)))
