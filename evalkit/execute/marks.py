@@ -22,6 +22,10 @@ MARK = "EVALKIT_PROCESS"
 """The variable."""
 _LONGEST = 2.0
 """Seconds for which processes are looked for that start others while they are ended."""
+_YOUNG = 1.0
+"""Seconds after its start in which a process may be about to become another program."""
+_OF_THE_KERNEL = 0x00200000
+"""PF_KTHREAD of Linux' sched.h."""
 _POLITE = 1.0
 """Seconds in which processes that are not ours may end by themselves."""
 
@@ -46,23 +50,27 @@ def _namespace() -> str:
 def end_marked(ours: Callable[[str], bool]) -> int:
     """SIGKILL to every process with such a mark, again and again until none is left: one may start another meanwhile.
 
-    Returns how many were found.
+    One that becomes another program shows no environment for a moment: it is waited for. Returns how many were found.
     """
     until = time.monotonic() + _LONGEST
     ended: set[int] = set()
-    while found := [pid for pid, marks in _found() if any(map(ours, marks))]:
+    while True:
+        seen = list(_found())
+        found = [pid for pid, marks in seen if any(map(ours, marks))]
         for pid in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         ended.update(found)
-        if time.monotonic() > until:
-            break
+        if (not found and all(marks for _, marks in seen)) or time.monotonic() > until:
+            return len(ended)
         time.sleep(0.005)
-    return len(ended)
 
 
 def _found() -> Iterator[tuple[int, list[str]]]:
-    """Processes with marks in their environment (Linux; elsewhere none is found), but for this one."""
+    """Processes with marks in their environment (Linux; elsewhere none is found), but for this one.
+
+    Without marks: those of which nobody can tell yet, since they are becoming other programs.
+    """
     needle = MARK.encode() + b"="
     own = os.getpid()
     for entry in Path("/proc").glob("[0-9]*/environ"):
@@ -71,10 +79,25 @@ def _found() -> Iterator[tuple[int, list[str]]]:
         except OSError:  # it ended meanwhile, or belongs to another user
             continue
         pid = int(entry.parent.name)
+        if not data and _becoming(entry.parent):
+            yield pid, []
         if needle in data and pid != own:
             for variable in data.split(b"\0"):
                 if variable.startswith(needle):
                     yield pid, variable.removeprefix(needle).decode("ascii", "replace").split(",")
+
+
+def _becoming(process: Path) -> bool:
+    """Whether a process without an environment may get one in a moment: it was started just now. (proc_pid_stat(5);
+    neither a zombie nor one of the kernel's own.)
+    """
+    try:
+        fields = (process / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+        state, flags, started = fields[0], int(fields[6]), int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError, ValueError):  # it ended meanwhile
+        return False
+    young = time.clock_gettime(time.CLOCK_BOOTTIME) - started < _YOUNG
+    return young and state not in "ZX" and not flags & _OF_THE_KERNEL
 
 
 def descendants() -> set[int]:

@@ -54,7 +54,7 @@ class Finder:
         firsts = _rare_bytes([whole[begin : end - _ANCHOR + 1] for whole, begin, end, _ in parts])
         pieces: dict[bytes, list[_Piece]] = {}
         for whole, begin, end, said in parts:
-            offset = min(range(begin, end - _ANCHOR + 1), key=lambda at, of=whole: firsts.get(of[at], len(firsts)))
+            offset = min((firsts.get(whole[at], len(firsts)), at) for at in range(begin, end - _ANCHOR + 1))[1]
             pieces.setdefault(whole[offset : offset + _ANCHOR], []).append(_Piece(whole, begin, end, offset, said))
         return cls(re.compile(_alternatives(sorted(pieces)), re.DOTALL), pieces)
 
@@ -78,7 +78,8 @@ class Finder:
 
     def _finds(self, data: bytes) -> list[tuple[int, int, bytes]]:
         found: list[tuple[int, int, bytes]] = []
-        search, at, over = self._pattern.search, 0, {}
+        search, at = self._pattern.search, 0
+        over: dict[tuple[bytes, int], int] = {}
         while (match := search(data, at)) is not None:
             anchor = match.start()
             at = anchor + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,7 +109,10 @@ def test_what_a_session_started_ends_with_it(project: Path) -> None:
     with opened(project) as layer:
         left = Path("/proc", layer.call("leave", {}, 10).text, "stat")
         assert " S " in left.read_text() or " R " in left.read_text()
-    assert not left.exists() or " Z " in left.read_text()
+    until = time.monotonic() + 20  # the signal is sent; a busy machine takes its time to act on it
+    while left.exists() and " Z " not in left.read_text():
+        assert time.monotonic() < until
+        time.sleep(0.01)
     assert "left" in (project / "home/commands.log").read_text()
 
 
