@@ -73,18 +73,25 @@ def _found() -> Iterator[tuple[int, list[str]]]:
     """
     needle = MARK.encode() + b"="
     own = os.getpid()
-    for entry in Path("/proc").glob("[0-9]*/environ"):
+    for pid in _processes():
         try:
-            data = entry.read_bytes()
+            data = Path(f"/proc/{pid}/environ").read_bytes()
         except OSError:  # it ended meanwhile, or belongs to another user
             continue
-        pid = int(entry.parent.name)
-        if not data and _becoming(entry.parent):
+        if not data and _becoming(Path(f"/proc/{pid}")):
             yield pid, []
         if needle in data and pid != own:
             for variable in data.split(b"\0"):
                 if variable.startswith(needle):
                     yield pid, variable.removeprefix(needle).decode("ascii", "replace").split(",")
+
+
+def _processes() -> list[int]:
+    """The ids of all processes; none where there is no /proc. (Path.glob fails for one that ends meanwhile.)"""
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208 - names alone
+    except OSError:
+        return []
 
 
 def _becoming(process: Path) -> bool:
@@ -103,11 +110,11 @@ def _becoming(process: Path) -> bool:
 def descendants() -> set[int]:
     """What this process started, and what that started (Linux; elsewhere none is found): not what got away from it."""
     parents: dict[int, int] = {}
-    for entry in Path("/proc").glob("[0-9]*/stat"):
+    for pid in _processes():
         with contextlib.suppress(OSError, IndexError):  # it ended meanwhile
-            state, parent = entry.read_text("utf-8", "replace").rpartition(")")[2].split()[:2]
+            state, parent = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[:2]
             if state not in "ZX":
-                parents[int(entry.parent.name)] = int(parent)
+                parents[pid] = int(parent)
     found, new = set[int](), {os.getpid()}
     while new := {pid for pid, parent in parents.items() if parent in new}:
         found |= new

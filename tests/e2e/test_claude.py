@@ -11,6 +11,7 @@ import pytest
 from evalkit.gateway import CutStream, Fault, Hang, Reply, ScriptedGateway, Step, Text, ToolCall
 from tests.e2e.conftest import REPOSITORY, RealProject, workspace_of
 from tests.feature.project import KEY, MiniProject, files_with
+from tests.processes import proc_files
 
 pytestmark = pytest.mark.slow
 
@@ -162,7 +163,7 @@ def test_the_time_limit_ends_a_run_with_all_its_processes(small: MiniProject) ->
     usage = json.loads(next(small.path("results").rglob("result.json")).read_text())["ending"]["usage"]
     assert (1, 100, 20) == (usage["turns"], usage["input_tokens"], usage["output_tokens"])
     assert usage["cost"] > 0
-    lingering = [entry for entry in Path("/proc").glob("[0-9]*/cmdline") if _holds(entry, b"61.25")]
+    lingering = [entry for entry in proc_files("cmdline") if _holds(entry, b"61.25")]
     assert [] == lingering
     kept = json.loads(next(small.path("results").rglob("result.json")).read_text())
     assert "timeout" == kept["ending"]["status"]

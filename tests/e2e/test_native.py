@@ -109,7 +109,7 @@ def test_a_dry_run_shows_everything_but_the_call(real: RealProject) -> None:
     assert 0 == done.status, done.err + done.out
     assert "dry run: no model was called" in done.out
     assert "prewarm: native test -Dplatform=null" in done.err
-    assert "ANTHROPIC_AUTH_TOKEN=[AI_GATEWAY_API_KEY redacted]" in done.err
+    assert "ANTHROPIC_AUTH_TOKEN=[EVALKIT_TOKEN]" in done.err
     assert "--permission-mode acceptEdits" in done.err
     assert "vck_planted" not in done.err + done.out
     shutil.rmtree(real.root / "results/dry")

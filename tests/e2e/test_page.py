@@ -12,6 +12,7 @@ import pytest
 from evalkit.analysis.model import Check, PageSpec
 from evalkit.grade.grader import grade_check
 from evalkit.grade.verdict import Verdict
+from tests.processes import proc_files
 from tests.unit.grade.trees import a_case, final_tree
 
 pytestmark = pytest.mark.slow
@@ -107,7 +108,7 @@ def test_nothing_leaves_the_page(tmp_path: Path, elsewhere: tuple[str, list[str]
 def test_nothing_is_left_running(tmp_path: Path) -> None:
     """A page that hangs takes the browser down with it."""
     loaded(tmp_path, "<script>for (;;) {}</script>", limit=2)
-    assert [] == [process for process in Path("/proc").glob("[0-9]*/cmdline")
+    assert [] == [process for process in proc_files("cmdline")
                   if str(tmp_path).encode() in _read(process)]
 
 

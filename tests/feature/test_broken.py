@@ -59,12 +59,12 @@ def test_another_claude_of_the_same_version_is_another_agent(judged: tuple[MiniP
 
 
 def test_a_key_in_a_name_stays_off_the_disk(judged: tuple[MiniProject, ScriptedGateway]) -> None:
-    """A file or a link that an agent names by its token is left out of what is kept, and that is said."""
+    """A file or a link that an agent names by a key is left out of what is kept, and that is said."""
     project, _ = judged
     program = project.root.parent / "fake/claude"
     program.write_text(program.read_text().replace(
         'with open("answer.txt", "w") as file:',
-        'token = os.environ["ANTHROPIC_AUTH_TOKEN"]\nopen(f"k-{token}.txt", "w").close()\nos.symlink(token, "link")\n'
+        f'token = {KEY[:9]!r} + {KEY[9:]!r}\nopen(f"k-{{token}}.txt", "w").close()\nos.symlink(token, "link")\n'
         'with open("answer.txt", "w") as file:'))
     done = project.doit("run", "case:greeting")
     assert 0 == done.status, done.err

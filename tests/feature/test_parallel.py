@@ -17,7 +17,7 @@ _TRIAL = r"latest/claude/anthropic%2Fclaude-sonnet-5/unit-\d\d/trial-1"
 _LINE = re.compile(
     rf"about to run claude .*|this run: \$[\d.]+ spent|"
     rf" +[\d.]+s  (template:mini\.note|report:latest|(workspace|agent|result|grade|judge):{_TRIAL}(:\w+)?)"
-    rf"(: (pass|fail))?(  \([a-z ]+\))?|"
+    rf"(: (pass|fail|scored))?(  \([a-z ]+\))?|"
     rf" +\.\.  (workspace|agent|grade|judge):{_TRIAL}(:\w+)?  \([a-z ]+\)|"
     r" {11}\[unit-\d\d\] somebody else is making the same: waiting for it")
 """All that these runs say on standard error."""
@@ -37,8 +37,8 @@ def told(err: str) -> Counter[str]:
     """The tasks whose ends were told. Every line must be a whole one."""
     lines = err.splitlines()
     assert [] == [line for line in lines if not _LINE.fullmatch(line)]
-    return Counter(found.group(1) for line in lines if (found := re.match(r" +[\d.]+s  ([^ ]+?)(: (pass|fail))?( |$)",
-                                                                          line)))
+    ends = re.compile(r" +[\d.]+s  ([^ ]+?)(: (pass|fail|scored))?( |$)")
+    return Counter(found.group(1) for line in lines if (found := ends.match(line)))
 
 
 def again(project: MiniProject) -> None:

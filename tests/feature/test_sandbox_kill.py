@@ -15,6 +15,7 @@ from uuid import uuid4
 import pytest
 
 from tests.feature.project import MiniProject, on_path
+from tests.processes import proc_files
 from tests.sandbox import bwrap
 
 _AT_START = '''\
@@ -56,7 +57,7 @@ def command(project: MiniProject, *more: str) -> list[str]:
 def alive(token: str) -> list[str]:
     """The command lines of processes that sleep for the token's seconds."""
     found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    for path in proc_files("cmdline"):
         try:
             text = path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
         except OSError:

@@ -21,6 +21,7 @@ from evalkit.gateway import Reply, ScriptedGateway, Text
 from tests.feature.conftest import scores
 from tests.feature.project import KEY, MiniProject
 from tests.feature.stand_in import StandIn
+from tests.processes import proc_files
 
 __all__ = ["Units", "is_at_work", "units"]
 
@@ -141,7 +142,7 @@ def units(folder: Path, count: int, *, delay: float = 0.0, judged: bool = True, 
 def is_at_work(agent: StandIn) -> bool:
     """Whether a process of the agent runs."""
     needle = str(agent.program).encode()
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+    for entry in proc_files("cmdline"):
         try:
             if needle in entry.read_bytes().split(b"\0"):
                 return os.getpid() != int(entry.parent.name)

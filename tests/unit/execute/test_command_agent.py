@@ -20,6 +20,7 @@ from evalkit.execute.outcome import AgentError, Ending
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.transcripts import Ended, Event, Limit, Message, read_events
 from evalkit.plan.trials import Subject
+from tests.processes import proc_files
 from tests.unit.execute.make import case, trial
 
 ENDPOINT = Endpoint("http://127.0.0.1:1", "AI_GATEWAY_API_KEY", "vck_dummy-key")
@@ -137,7 +138,7 @@ def test_the_time_limit_ends_it_with_all_that_it_started(tmp_path: Path) -> None
     assert ("timeout", "ended after its 1 s") == (ending.status, ending.detail)
     assert ["begun"] == [event.text for event in told(of) if isinstance(event, Message)][1:]
     assert ["time"] == [event.what for event in told(of) if isinstance(event, Limit)]
-    running = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if _readable(path)]
+    running = [path.read_bytes() for path in proc_files("cmdline") if _readable(path)]
     assert not [words for words in running if b"61.75" in words]
 
 
