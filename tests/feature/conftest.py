@@ -12,6 +12,17 @@ import pytest
 from evalkit.gateway import Reply, ScriptedGateway, ToolCall
 from tests.feature.project import KEY, MiniProject, fake_claude
 
+LONG = ("test_calls", "test_crash", "test_disk", "test_edits", "test_escape", "test_gateway", "test_parallel",
+        "test_planted", "test_regrade", "test_retries", "test_sandbox", "test_sandbox_kill", "test_secrets",
+        "test_settled", "test_signals", "test_two_runs", "test_viewer", "test_why")
+"""Modules whose tests run many runs each, or kill and interrupt them: no part of the quick tests."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent == Path(__file__).parent and item.path.stem in LONG:
+            item.add_marker(pytest.mark.slow)
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> MiniProject:

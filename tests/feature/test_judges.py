@@ -166,6 +166,7 @@ def test_a_key_for_each_of_the_models(judged: MiniProject, judges: Judges) -> No
     assert {"claude-opus-4-8": 1, "gpt-5.1": 1} == judges.asked
 
 
+@pytest.mark.slow
 def test_a_workspace_that_wants_a_good_grade(judged: MiniProject, judges: Judges) -> None:
     """A judge that obeys what it reads, in words, gives no grade; and what it is sent keeps all of it in fences."""
     for name, text in ATTACKS.items():

@@ -79,6 +79,7 @@ SEQUENCES = st.lists(st.one_of(CALLS, CALLS, EITHER, ANY_ORDER), min_size=1, max
 ACTUAL = st.lists(st.tuples(NAMES, st.integers(0, 2)), max_size=7)
 
 
+@pytest.mark.slow
 @settings(max_examples=600, deadline=None)
 @given(SEQUENCES, ACTUAL, st.sets(st.integers(0, 6)))
 def test_it_finds_what_trying_everything_finds(sequence: tuple[Expected, ...], actual: list[Actual],
