@@ -13,8 +13,8 @@ from evalkit.gateway import Reply, ScriptedGateway, ToolCall
 from tests.feature.project import KEY, MiniProject, fake_claude
 
 LONG = ("test_broken", "test_budget", "test_calls", "test_crash", "test_disk", "test_edits", "test_escape",
-        "test_gateway", "test_parallel", "test_planted", "test_regrade", "test_retries", "test_sandbox", "test_sandbox_kill",
-        "test_secrets", "test_settled", "test_signals", "test_two_runs", "test_viewer", "test_why")
+        "test_gateway", "test_parallel", "test_planted", "test_regrade", "test_retries", "test_sandbox",
+        "test_sandbox_kill", "test_secrets", "test_settled", "test_signals", "test_two_runs", "test_viewer", "test_why")
 """Modules whose tests run many runs each, or kill and interrupt them: no part of the quick tests."""
 
 
