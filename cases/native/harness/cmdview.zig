@@ -1,0 +1,1 @@
+//! Reads the effects of an emitted TypeScript core (being written).
