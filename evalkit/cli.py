@@ -33,6 +33,7 @@ COMMANDS = {
     "list": ("list", "the cases of a project, or a suite's catalogue in Markdown"),
     "import": ("import_", "convert cases of another system"),
     "arms": ("arms", "a run's arms side by side, and what parts of the guidance are worth"),
+    "upload": ("upload", "a run's trials as an experiment at Braintrust"),
     "transcript": ("transcript", "what an agent did: its transcript as a conversation"),
     "doctor": ("doctor", "what works on this machine, and the line to type where something does not"),
     "store": ("store", "the store of outcomes: list, clear, verify, export, import"),

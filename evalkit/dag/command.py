@@ -271,7 +271,23 @@ def _tell(look: Invocation, rows: Sequence[Row], errors: Sequence[EvalkitError],
     for error in reporter.errors if reporter else ():
         print(f"error: {error}", file=sys.stderr)
         statuses.append(Exit.HARNESS)
+    if rows and look.choices.upload:
+        _upload(look)
     return max(statuses, key=_WORSE.index)
+
+
+def _upload(look: Invocation) -> None:
+    """Upload the run that was summed up, and say what came of it. The verdicts stand, and so does their exit status."""
+    from evalkit.diagnostics.show import show_error
+    from evalkit.execute.secrets import Redactor
+    from evalkit.plan.choices import secret_names
+    from evalkit.report.upload import upload_run
+
+    try:
+        secrets = secret_names(look.root)
+        print(upload_run(look.root, look.run, look.environ, secrets=secrets), file=sys.stderr)
+    except EvalkitError as error:
+        show_error(Redactor.of(look.environ).error(error))
 
 
 _WORSE = (Exit.OK, Exit.CASE_FAILED, Exit.BUDGET, Exit.USAGE, Exit.HARNESS)

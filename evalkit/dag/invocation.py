@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Invocation"]
 
 _HOW = frozenset({"jobs", "agents", "budget", "retries", "why", "progress", "keep_workspaces", "fresh", "case",
-                  "check"})
+                  "check", "upload"})
 """Choices of how to run, not of what: no matter for what has settled."""
 
 
