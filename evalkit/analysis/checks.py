@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from evalkit.analysis.calls import first_call, resolve_calls, resolve_state
 from evalkit.analysis.defined import Defined
 from evalkit.analysis.findings import Names
 from evalkit.analysis.levels import Block
+from evalkit.analysis.placeholders import project_files
 from evalkit.analysis.prompts import is_file, text_of_file
 from evalkit.analysis.scope import Scope
 from evalkit.analysis.silences import resolve_silences
@@ -28,6 +29,7 @@ MAX_WEIGHT = 1000
 MAX_TESTS = 10_000
 MAX_VOTES = 25
 MAX_TEMPERATURE = 2
+TOLD_PLACEHOLDERS = ("npm", "pip", "project")
 LANGUAGES: dict[str, Literal["javascript", "typescript", "python"]] = {
     "javascript": "javascript", "typescript": "typescript", "python": "python"}
 _SUFFIXES = {".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript",
@@ -39,7 +41,8 @@ class About:
     """What checks must know of the unit that they are of.
 
     case_folder: None for a suite or a profile alone. tracks: those of the case. arm: the unit's arm as it is declared,
-    and the name that the unit goes by (they differ for an ablation).
+    and the name that the unit goes by (they differ for an ablation). documents: the paths of what its guidance or its
+    contract consists of, whatever its arm makes of them.
     """
 
     case_folder: Path | None = None
@@ -47,6 +50,7 @@ class About:
     arm: tuple[str, str] | None = None
     answer: str | None = None
     agent: str = ""
+    documents: Callable[[Literal["guidance", "contract"]], tuple[str, ...]] | None = None
 
 
 class Checks:
@@ -295,6 +299,31 @@ class Checks:
             direction=node.direction,
             on_request=node.on_request,
             temperature=float(node.temperature.value) if node.temperature else None,
+            documents=self._documents(node),
+            told_by=tuple(self._told_by(told) for told in node.told_by),
             silenced=resolve_silences(self.scope.findings, node.silenced),
             **more,
         )
+
+    def _documents(self, node: n.Judge) -> tuple[str, ...]:
+        """The files that a judge is told, each once. Of a suite or a profile alone there are none."""
+        if self.about.documents is None:
+            return ()
+        found: dict[str, None] = {}
+        for told in node.told:
+            paths = self.about.documents(told.what)
+            if not paths and self.scope.levels.whole:
+                self.report("E032", f"there is no {told.what} to tell the judge", told.span,
+                            help=f'say which it is: `{told.what} "…"`, in the case or in one of the suite\'s arms')
+            found |= dict.fromkeys(paths)
+        return tuple(found)
+
+    def _told_by(self, told: n.ToldBy) -> m.Command:
+        command = self.values.command(told.command, TOLD_PLACEHOLDERS, told.limit)
+        for path in project_files(command):
+            if (self.scope.suite.files.root / path).exists():
+                self.scope.findings.looked.add(path)
+            else:
+                self.report("E040", f"`{path}` does not exist", told.command.span,
+                            help="`{project}` is the project's folder")
+        return command

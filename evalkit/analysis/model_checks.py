@@ -244,7 +244,9 @@ class Judge:
     """`models`: judge instead of the case's `judge_model`, each with so many `votes`.
 
     `direction`: whether a score of at least `threshold` passes, or one of at most that. `most_bytes` of the files are
-    shown. on_request: it judges only where somebody says judge=on.
+    shown. on_request: it judges only where somebody says judge=on. `documents`: files of the project that it is told,
+    those of the unit's guidance and contract. `told_by`: commands that print what it is told, with {project}, and
+    {npm} and {pip}, the folders of what a toolchain installed.
     """
 
     id: str
@@ -262,3 +264,5 @@ class Judge:
     temperature: float | None = field(default=None, metadata=GROWN)
     on_request: bool = field(default=False, metadata=GROWN)
     silenced: tuple[Silence, ...] = ()
+    documents: tuple[str, ...] = field(default=(), metadata=GROWN)
+    told_by: tuple[Command, ...] = field(default=(), metadata=GROWN)

@@ -34,7 +34,7 @@ def resolve_setup(scope: Scope) -> m.Setup:
         prewarm=_prewarm(scope),
         caches=_caches(scope),
         guidance=resolve_guidance(scope),
-        contract=_contract(scope),
+        contract=resolve_contract(scope),
         answer=_answer(scope),
     )
 
@@ -128,7 +128,7 @@ def _caches(scope: Scope) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _contract(scope: Scope) -> str | None:
+def resolve_contract(scope: Scope) -> str | None:
     if (found := scope.levels.last(n.Contract, n.ContractNone)) is None:
         return None
     folder, contract = found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 from attrs import evolve, frozen
 
@@ -18,7 +19,7 @@ from evalkit.analysis.calls import expects_calls
 from evalkit.analysis.checks import About, Checks
 from evalkit.analysis.files import relative
 from evalkit.analysis.findings import Findings, Names
-from evalkit.analysis.guidance import ablations
+from evalkit.analysis.guidance import ablations, resolve_guidance
 from evalkit.analysis.levels import Block, Levels
 from evalkit.analysis.prompts import resolve_prompt
 from evalkit.analysis.scope import Scope
@@ -26,6 +27,7 @@ from evalkit.analysis.setup import (
     DEFAULT_JUDGE_MODEL,
     DEFAULT_MODEL,
     has_scaffold,
+    resolve_contract,
     resolve_limits,
     resolve_model,
     resolve_setup,
@@ -140,7 +142,8 @@ class _CaseResolver:
         self._names(scope, variant, profile)
         resolver = Checks(scope, About(
             self.folder, [track.name.value for track in self.tracks],
-            (variant.arm.name.value, arm or "") if variant.arm else None, setup.answer, agent.name))
+            (variant.arm.name.value, arm or "") if variant.arm else None, setup.answer, agent.name,
+            lambda what: self._documents(variant.track, what)))
         unit = m.Case(
             name=node.name.value,
             suite=self.suite.info,
@@ -169,6 +172,20 @@ class _CaseResolver:
         )
         self._report_missing(unit, scope, variant)
         return evolve(unit, wrongs=self._wrongs(scope, unit)), scope
+
+    def _documents(self, track: n.Track | None, what: Literal["guidance", "contract"]) -> tuple[str, ...]:
+        """The documents of a specification that holds on all arms: those that the case has without an arm, else those
+        of the first arm that has some.
+        """
+        for arm in (None, *self.suite.arms.values()):
+            scope = Scope(self.findings, self.suite, self._levels(_Variant(track, arm))[0])
+            if what == "guidance":
+                found = tuple(document.path for document in resolve_guidance(scope))
+            else:
+                found = (contract,) if (contract := resolve_contract(scope)) is not None else ()
+            if found:
+                return found
+        return ()
 
     def _names(self, scope: Scope, variant: _Variant, profile: n.Profile | None) -> None:
         scope.note("name", self.node.name.span)

@@ -265,7 +265,7 @@ class _Regrading:
         else:
             models = self.judge.models(case, check)
             given = {what: self.contents(path) for what, path in self.judge.given}
-            inputs = judge_inputs(case, check, files, models, JUDGE_VERSION, "on", given)
+            inputs = judge_inputs(case, check, files, models, JUDGE_VERSION, "on", given, self.contents)
             judging = self._judging(trial, check, models)
             if judging != "on" and not self._judged(inputs, trial, check, models):
                 inputs = judge_inputs(case, check, files, models, JUDGE_VERSION, judging)
@@ -316,6 +316,11 @@ class _Regrading:
 
     def _asked(self, case: Case, judge: Judge, found: Found, inputs: Inputs) -> Grade:
         choice = self.judge
+        if judge.told_by:
+            try:
+                self.trees.install(case.setup.toolchains)
+            except HarnessError as error:
+                return Grade(judge.id, "judge", could_not_tell(error), digest(inputs), inputs, 0.0)
         return grade_judge(case, judge, found.tree, inputs, digest(inputs), state="on",
                            models=choice.models(case, judge), endpoint=choice.endpoint, places=choice.places)
 

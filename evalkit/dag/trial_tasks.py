@@ -201,19 +201,21 @@ class TrialTasks:
             state = "it judges on request alone: judge=on"
         if state == "on" and not choice.asked and self.trial.subject.model is None:
             state = "a known answer is judged only with judge=on"
+        told = self.graph.toolchains(self.setup) if judge.told_by and state == "on" else []
         inputs: Inputs = {}
 
         def now() -> Inputs:
             if not inputs:
                 inputs.update(judge_inputs(self.case, judge, self._record.tree.files, models, VERSION, state,
-                                           {what: self.contents(path) for what, path in choice.given}))
+                                           {what: self.contents(path) for what, path in choice.given}, self.contents))
             return inputs
 
         def work() -> dict[str, Any]:
             return self._keep(place, grade_judge(self.case, judge, self._tree, now(), digest(now()), state=state,
                                                  models=models, endpoint=choice.endpoint, places=choice.places))
 
-        return self.graph.add(self._name("judge", judge.id), work, now=now, targets=[place], after=[after],
+        return self.graph.add(self._name("judge", judge.id), work, now=now, targets=[place],
+                              after=[after, *told],
                               lacks=lambda _: "" if _sound(place) else GONE, doc=judge.title or "judge",
                               part_of=self._name("result"), pool=lambda: "judge" if state == "on" else None)
 

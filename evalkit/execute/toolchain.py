@@ -31,7 +31,8 @@ from evalkit.execute.secrets import KEY_VARIABLES
 from evalkit.plan.keys import toolchain_inputs
 from evalkit.records import BadRecord, read_json, write_json
 
-__all__ = ["Installed", "command_environment", "find_installed", "install", "toolchain_environment"]
+__all__ = ["Installed", "command_environment", "find_installed", "install", "placeholder_values",
+           "toolchain_environment"]
 
 INSTALL_LIMIT = 1200
 """Seconds for one installer."""
@@ -77,7 +78,7 @@ def find_installed(cache: Path, toolchain: Toolchain) -> Installed | None:
     parts += [folder / "python/bin/python"] if toolchain.pip else []
     if not all(part.exists() for part in parts):
         return None
-    values = _placeholder_values(folder)
+    values = placeholder_values(folder)
     bins = [folder / "bin", folder / "npm/node_modules/.bin", folder / "python/bin"]
     env = tuple((name, expand(text, values)) for name, text in toolchain.env)
     return Installed(folder, tuple(path for path in bins if path.is_dir()), env, versions)
@@ -136,7 +137,8 @@ def _site_packages(folder: Path) -> Path:
                                    {"base": str(python), "platbase": str(python)}))
 
 
-def _placeholder_values(folder: Path) -> dict[str, str]:
+def placeholder_values(folder: Path) -> dict[str, str]:
+    """Where what a toolchain installed lies, by the names that its programs call it."""
     return {"npm": str(folder / "npm/node_modules"), "pip": str(_site_packages(folder)), "toolchain": str(folder)}
 
 
@@ -180,7 +182,7 @@ class _Installer:
 
     def programs(self, *, late: bool) -> None:
         """Link the declared programs; those of npm packages only after npm has run (late)."""
-        values = _placeholder_values(self.folder)
+        values = placeholder_values(self.folder)
         for name, template in self.toolchain.programs:
             if ("{npm}" in template) is not late:
                 continue

@@ -1,6 +1,6 @@
 """The judge: models score what the checks cannot see, criterion by criterion, from 0 to 10.
 
-    the files and the rubric --judge_question--> a question for each model
+    the files, the rubric and what is told (judge_facts) --judge_question--> a question for each model
     each model, `votes` times --judge_votes--> answers, each kept by itself
     an answer --judge_answer--> its scores, or what is wrong with it
     all votes --here--> one verdict
@@ -30,6 +30,7 @@ from evalkit.execute.outcome import Usage
 from evalkit.grade.agreement import alpha
 from evalkit.grade.evidence import plain
 from evalkit.grade.final_tree import FinalTree
+from evalkit.grade.judge_facts import facts
 from evalkit.grade.judge_question import question, shown_files
 from evalkit.grade.judge_votes import Answers, Ballot, Cast, ballots, kept
 from evalkit.grade.verdict import Grade, Judging, Verdict, Vote, could_not_tell
@@ -82,7 +83,8 @@ def _judged(case: Case, judge: Judge, tree: FinalTree, names: Sequence[str], wan
         if not shown[0]:
             return Verdict("fail", f"no file of {', '.join(judge.files)} can be shown to a judge", "\n".join(shown[1]))
         asked = {ballot.model: ballot.question for ballot in missing}
-        chats = {model: question(case, judge, shown, model, key) for model, key in asked.items()}
+        told = facts(case, judge, session)
+        chats = {model: question(case, judge, shown, model, key, told) for model, key in asked.items()}
         found |= {cast.ballot.key: cast for cast in Answers(session, judge, chats, endpoint, places).get(missing)}
     return _verdict(judge, [found[ballot.key] for ballot in wanted])
 

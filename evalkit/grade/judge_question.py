@@ -52,12 +52,17 @@ Shown = tuple[list[tuple[str, str]], list[str]]
 """The files' names and texts, and a line for each file that is not shown."""
 
 
-def question(case: Case, judge: Judge, shown: Shown, model: str, key: str) -> Chat:
-    """The request to a model. key: the digest of what is asked; the marker is drawn from it."""
+def question(case: Case, judge: Judge, shown: Shown, model: str, key: str,
+             told: Sequence[tuple[str, str]] = ()) -> Chat:
+    """The request to a model. key: the digest of what is asked; the marker is drawn from it. told: documents of the
+    suite, each with its name.
+    """
     files, left_out = shown
     before = ["# The task", case.prompt.strip()]
     if judge.context:
         before += ["# Facts to take as given", *(f"- {fact.strip()}" for fact in judge.context)]
+    for name, text in told:
+        before += [f"# To take as given: {name}", text.strip()]
     after = ["# The criteria" + (f" ({judge.title})" if judge.title else "")]
     after += [f"{number}. {criterion.strip()}" for number, criterion in enumerate(judge.criteria, 1)]
     inside = [(f"file {number}", f"{name}\n\n{text}") for number, (name, text) in enumerate(files, 1)]

@@ -32,6 +32,7 @@ from evalkit.analysis.model import (
     Toolchain,
     TranscriptSpec,
 )
+from evalkit.analysis.placeholders import project_files
 from evalkit.digest import digest
 from evalkit.plan.trials import SKILLS_FOLDER, Trial
 
@@ -227,9 +228,10 @@ def grade_inputs(case: Case, check: Check, tree: Mapping[str, str], grader: str,
 
 
 def judge_inputs(case: Case, judge: Judge, tree: Mapping[str, str], models: Sequence[str], grader: str,
-                 state: str, given: Mapping[str, str] | None = None) -> Inputs:
+                 state: str, given: Mapping[str, str] | None = None, contents: Contents | None = None) -> Inputs:
     """Inputs of a judge. models: all that judge. `state`: "on", or why it does not judge. given: what its answers hang
-    on beside what it is asked: what plays the models' part.
+    on beside what it is asked: what plays the models' part. contents: of the documents that it is told, which only
+    some judges need.
 
     The threshold is the result's: it costs no call.
     """
@@ -243,9 +245,23 @@ def judge_inputs(case: Case, judge: Judge, tree: Mapping[str, str], models: Sequ
         "judge model": ", ".join(models),
         "judging": state,
         **(given or {}),
+        **_told(case, judge, contents),
         **({} if judge.votes == 1 else {"votes": str(judge.votes)}),
         **_given({"temperature": judge.temperature, "bytes shown": judge.most_bytes}),
     }
+
+
+def _told(case: Case, judge: Judge, contents: Contents | None) -> Inputs:
+    """What a judge is told beside its rubric: documents by their contents, commands with all that they hang on."""
+    if not judge.documents and not judge.told_by:
+        return {}
+    assert contents is not None
+    found = {f"document {path}": contents(path) for path in judge.documents}
+    if judge.told_by:
+        found["commands that tell"] = digest(judge.told_by)
+        found |= {path: contents(path) for command in judge.told_by for path in project_files(command)}
+        found |= _toolchains(case.setup)
+    return found
 
 
 def answer_inputs(inputs: Inputs, model: str, vote: int) -> Inputs:

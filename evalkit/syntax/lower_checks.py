@@ -146,6 +146,10 @@ class LowerChecks(LowerValues):
 
     def judge(self, tree: Tree) -> n.Judge:
         passes = self.parts(tree, "judge_pass")
+    def _told(self, tree: Tree) -> n.Told:
+        what: Any = str(tree.children[1])
+        return n.Told(what, self.span(tree))
+
         files = self.parts(tree, "judge_files")
         direction: Any = last(str(part.children[1]) for part in self.parts(tree, "judge_direction"))
         return n.Judge(
@@ -159,6 +163,9 @@ class LowerChecks(LowerValues):
             context=tuple(self.text(self.trees(part)[0]) for part in self.parts(tree, "judge_context")),
             models=self._all(tree, "judge_models"),
             votes=last(self.integers(part)[0] for part in self.parts(tree, "judge_votes")),
+            told=tuple(self._told(part) for part in self.parts(tree, "judge_told")),
+            told_by=tuple(n.ToldBy(self.strings(part)[0], self.the_time(part))
+                          for part in self.parts(tree, "judge_told_by")),
             direction=direction or "higher",
             on_request=bool(self.parts(tree, "judge_on_request")),
             temperature=last(self.reals(part)[0] for part in self.parts(tree, "temperature")),

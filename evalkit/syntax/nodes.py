@@ -53,6 +53,8 @@ from evalkit.syntax.nodes_checks import (
     StepNode,
     StepPut,
     StepRun,
+    Told,
+    ToldBy,
 )
 from evalkit.syntax.nodes_values import Data, Json, Name, Number, Pattern, Range, Real, Regex, Silence, Str
 
@@ -67,7 +69,8 @@ __all__ = [
     "PrewarmNone", "Profile", "Program", "Prompt", "Range", "Real", "Regex", "Registry", "RegistryMcp", "ScaffoldCopy",
     "ScaffoldRun", "ScaffoldTemplate", "Score", "Seed", "Setup", "Silence", "Skills", "SkillsNone", "Solution",
     "Starter", "State", "StepAppend", "StepEach", "StepNode", "StepPut", "StepRun", "Str", "Suffix", "Suite", "System",
-    "Tags", "Temperature", "Tier", "Toolchain", "Track", "Trials", "UseAgent", "UseNone", "UseProfile", "Wrong",
+    "Tags", "Temperature", "Tier", "Told", "ToldBy", "Toolchain", "Track", "Trials",
+    "UseAgent", "UseNone", "UseProfile", "Wrong",
 ]
 
 

@@ -12,7 +12,7 @@ from evalkit.syntax.nodes_values import Name, Number, Pattern, Real, Silence, St
 __all__ = [
     "Check", "CheckDefined", "CheckExists", "CheckGrep", "CheckHiddenTests", "CheckKind", "CheckPage", "CheckPlugin",
     "CheckRun", "CheckSnapshot", "CheckTranscript", "Define", "Expectation", "Graded", "Judge", "PluginSetting",
-    "Score", "StepAppend", "StepEach", "StepNode", "StepPut", "StepRun",
+    "Score", "StepAppend", "StepEach", "StepNode", "StepPut", "StepRun", "Told", "ToldBy",
 ]
 
 
@@ -187,6 +187,22 @@ class Score:
 
 
 @node
+@node
+class Told:
+    """What of the unit's own documents a judge is told."""
+
+    what: Literal["guidance", "contract"]
+    span: Span
+
+
+@node
+class ToldBy:
+    """A command that prints what a judge is told."""
+
+    command: Str
+    limit: Number | None
+
+
 class Judge:
     title: Str | None
     id: Name | None
@@ -197,6 +213,8 @@ class Judge:
     criteria: tuple[Str, ...]
     context: tuple[Str, ...]
     models: tuple[Str, ...]
+    told: tuple[Told, ...]
+    told_by: tuple[ToldBy, ...]
     votes: Number | None
     direction: Literal["higher", "lower"]
     on_request: bool

@@ -42,7 +42,8 @@ def limits(**given: Any) -> tuple[str, dict[str, Any]]:
 
 
 def judge(**given: Any) -> tuple[str, dict[str, Any]]:
-    none: dict[str, Any] = {name: [] for name in ("files", "criteria", "context", "models", "silenced")}
+    none: dict[str, Any] = {name: [] for name in ("files", "criteria", "context", "told", "told_by", "models",
+                                                         "silenced")}
     return "Judge", {"title": None, "id": None, "most_bytes": None, "threshold": None, "advisory": False,
                      "votes": None, "direction": "higher", "on_request": False, "temperature": None, **none, **given}
 
@@ -158,6 +159,9 @@ CASE_STATEMENTS: list[tuple[str, tuple[str, dict[str, Any]]]] = [
     ('judge { files "a" up to 24KB; model "b", "c"; votes 3; direction lower; temperature 0.5; allow W001 "why" }',
      judge(files=["a"], most_bytes=24_000, models=["b", "c"], votes=3, direction="lower", temperature=0.5,
            silenced=[SILENCE])),
+    ('judge { context guidance; context "a"; context contract; context run "b" time 2s; context run "c" }',
+     judge(context=["a"], told=[("Told", {"what": "guidance"}), ("Told", {"what": "contract"})],
+           told_by=[("ToldBy", {"command": "b", "limit": 2}), ("ToldBy", {"command": "c", "limit": None})])),
     ("judge { advisory }", judge(advisory=True)),
     ("expect a then b(c: 1)", expect(call("a"), call("b", ("ArgumentIs", {"key": "c", "value": 1})))),
     ('expect a(b one of "c", -1, true, null, d > 1.5, e in -1..2.5, f boolean, g: [[], "h"])',
