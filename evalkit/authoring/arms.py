@@ -1,4 +1,4 @@
-"""`evalkit arms`: a run's arms side by side, and what parts of the guidance are worth: summary.md and plots."""
+"""`evalkit arms`: a run's arms side by side, and what parts of the guidance are worth: arms.md and plots."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["ABOUT", "arguments", "main"]
 ABOUT = "a run's arms side by side, with intervals, and what parts of the guidance are worth"
 _EPILOG = """\
 examples:
-  evalkit arms                       the run `latest`: results/latest/summary.md, and the same on the screen
+  evalkit arms                       the run `latest`: results/latest/arms.md, and the same on the screen
   evalkit arms sweep --plots         another run; plots beside it, in results/sweep/plots/
   evalkit arms --base with-skill     the arm that the others are compared with; default: the suite's first
 
-Needs the extra evalkit[report] where there are intervals to reckon, and evalkit[plot] for plots.
+Needs the extra evalkit[stats] where there are intervals to reckon, and evalkit[plot] for plots.
 """
 
 
@@ -52,7 +52,7 @@ def main(options: argparse.Namespace) -> int:
 
         pictures = draw_plots(suites, folder / "plots")
     text = arms_text(options.run, suites, [picture.relative_to(folder).as_posix() for picture in pictures])
-    place = folder / "summary.md"
+    place = folder / "arms.md"
     _write(place, text)
     print(text)
     print(f"written: {place.relative_to(root)}" + (f", and {len(pictures)} plots" if pictures else ""))

@@ -12,33 +12,20 @@ out.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from statistics import fmean, median
 from typing import Any
 
 from attrs import frozen
 
-from evalkit.errors import UserError
+from evalkit.report.stats import Interval, difference, mean_interval, median_interval
 
-__all__ = ["PAGE", "Arms", "Interval", "Worth", "difference", "mean_interval", "median_interval", "scipy_stats"]
+__all__ = ["PAGE", "Arms", "Worth"]
 
-CONFIDENCE = 0.95
 COMPOSITE = "composite"
 PAGE = "checks passed"
 """The measure of a trial that is the share of its checks without numbers of their own which it passed."""
-_RESAMPLES = 9999
-
-
-@frozen
-class Interval:
-    """A number with its interval, and of how many values."""
-
-    value: float
-    low: float
-    high: float
-    count: int
 
 
 @frozen
@@ -55,49 +42,6 @@ class Worth:
     @property
     def settled(self) -> bool:
         return self.worth.low > 0 or self.worth.high < 0
-
-
-def scipy_stats() -> Any:
-    """Raises UserError where the extra is not installed."""
-    try:
-        from scipy import stats
-    except ImportError:
-        raise UserError("intervals need scipy, which is not installed",
-                        hint="pip install 'evalkit[report]' has it") from None
-    return stats
-
-
-def median_interval(values: Sequence[float]) -> Interval:
-    """The median of at least one value, with its interval."""
-    low, high = min(values), max(values)
-    if len(values) >= math.ceil(1 - math.log2(1 - CONFIDENCE)):
-        exact = scipy_stats().quantile_test(values, p=0.5).confidence_interval(CONFIDENCE)
-        low, high = float(exact.low), float(exact.high)
-    return Interval(median(values), low, high, len(values))
-
-
-def mean_interval(values: Sequence[float]) -> Interval:
-    """The mean of at least one value, with its interval."""
-    low, high = _bootstrap((values,), lambda sample, axis: sample.mean(axis=axis))
-    return Interval(fmean(values), low, high, len(values))
-
-
-def difference(these: Sequence[float], those: Sequence[float]) -> Interval:
-    """The mean of these less the mean of those, with its interval."""
-    low, high = _bootstrap((these, those), lambda one, other, axis: one.mean(axis=axis) - other.mean(axis=axis))
-    return Interval(fmean(these) - fmean(those), low, high, min(len(these), len(those)))
-
-
-def _bootstrap(samples: Sequence[Sequence[float]], statistic: Any) -> tuple[float, float]:
-    """Of samples that do not vary the interval is a point: all resamples are the sample."""
-    if all(len(set(sample)) == 1 for sample in samples):
-        found = fmean(samples[0]) - (fmean(samples[1]) if len(samples) > 1 else 0.0)
-        return found, found
-    if any(len(sample) == 1 for sample in samples):  # one value says nothing of how far others may lie
-        return -math.inf, math.inf
-    interval = scipy_stats().bootstrap(samples, statistic, confidence_level=CONFIDENCE, n_resamples=_RESAMPLES,
-                                       method="percentile", rng=0).confidence_interval
-    return float(interval.low), float(interval.high)
 
 
 class Arms:

@@ -1,10 +1,11 @@
-"""summary.md of a run whose suites have arms: subjects, cases and measures side by side, and ablations."""
+"""arms.md of a run whose suites have arms: subjects, cases and measures side by side, and ablations."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalkit.report.arms import PAGE, Arms, Interval
+from evalkit.report.arms import PAGE, Arms
+from evalkit.report.stats import Interval
 
 __all__ = ["arms_text"]
 
@@ -59,6 +60,8 @@ def _shown(found: Interval | None, *, signed: bool = False) -> str:
     form = "+.2f" if signed else ".2f"
     if found.low == found.high:
         return f"{found.value:{form}}"
+    if not found.drawn:
+        return f"{found.value:{form}} (one trial: no interval)"
     return f"{found.value:{form}} [{found.low:{form}}, {found.high:{form}}]"
 
 

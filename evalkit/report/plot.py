@@ -14,7 +14,8 @@ from textwrap import fill
 from typing import Any
 
 from evalkit.errors import HarnessError, UserError
-from evalkit.report.arms import COMPOSITE, Arms, Interval
+from evalkit.report.arms import COMPOSITE, Arms
+from evalkit.report.stats import Interval
 
 __all__ = ["draw_plots"]
 

@@ -81,8 +81,8 @@ def test_a_summary_of_arms(project: MiniProject) -> None:
     done = evalkit(project, "arms")
     assert 0 == done.status, done.err
     assert "| composite | 1.00 | 0.00 | +1.00 |" in done.out
-    assert "written: results/latest/summary.md" in done.out
-    assert project.path("results/latest/summary.md").read_text() in done.out
+    assert "written: results/latest/arms.md" in done.out
+    assert project.path("results/latest/arms.md").read_text() in done.out
     assert not project.path("results/latest/plots").exists()
     assert "| composite | 0.00 | 1.00 | -1.00 |" in evalkit(project, "arms", "--base", "third").out
 
