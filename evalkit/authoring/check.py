@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -64,16 +65,16 @@ def main(options: argparse.Namespace) -> int:
     checked = check_project(root, cases_folder(root))
     scope = _scope(root, checked, options.paths)
     found = [finding.diagnostic for finding in checked.findings if scope.covers(finding)]
-    count = sum(scope.has(path, case) for path, case in checked.cases)
+    cases = [case for path, case in checked.cases if scope.has(path, case)]
     if options.format == "json":
         print(orjson.dumps(as_data(found), option=orjson.OPT_INDENT_2).decode())
     elif options.format == "github":
         sys.stdout.write(as_github(found, within=_within_repository(root)))
-        print(_summary(found, count))
+        print(_summary(found, cases))
     else:
         if found:
             print(render_all(found, colour=wants_colour(sys.stdout)), end="\n\n")
-        print(_summary(found, count))
+        print(_summary(found, cases))
     errors = [item for item in found if item.severity == "error"]
     if not checked.linted and not errors:
         print("warnings were not looked for: other files have errors (evalkit check)", file=sys.stderr)
@@ -83,7 +84,7 @@ def main(options: argparse.Namespace) -> int:
     if errors:
         print("nothing is proven while there are errors", file=sys.stderr)
         return status
-    return prove_cases(root, {case.name.value for path, case in checked.cases if scope.has(path, case)}) or status
+    return prove_cases(root, {case.name.value for case in cases}) or status
 
 
 # ---- the pipeline ----
@@ -193,8 +194,12 @@ def _within_repository(root: Path) -> str:
     return relative(root, checkout) if root.is_relative_to(checkout) and root != checkout else ""
 
 
-def _summary(found: Sequence[Diagnostic], cases: int) -> str:
-    of = _count(cases, "case")
+def _summary(found: Sequence[Diagnostic], cases: Sequence[nodes.Case]) -> str:
+    """How many cases, and of each tier where they have tiers; how much was found in them."""
+    of = _count(len(cases), "case")
+    tiers = Counter(case.tier.value if case.tier else "without a tier" for case in cases)
+    if set(tiers) - {"without a tier"}:
+        of += f" ({', '.join(f'{number} {tier}' for tier, number in tiers.most_common())})"
     if not found:
         return f"{of}, nothing to say"
     errors = sum(item.severity == "error" for item in found)

@@ -51,6 +51,16 @@ def test_nothing_to_say(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert Done(0, "1 case, nothing to say\n") == check(capsys)
 
 
+def test_cases_are_counted_by_tier(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where there are tiers; those of the cases that were asked for."""
+    heads = {"two": "two hard", "three": "three hard", "four": "four easy"}
+    write(home, {"case.eval": "".join(CASE.replace("PROMPT.md", "it/PROMPT.md").replace('"solution"', '"it/solution"')
+                                      .replace("wrong/one", "it/wrong/one").replace("case it", f"case {head}")
+                                      for head in heads.values())}, suite="  tier easy\n  tier hard\n")
+    assert "4 cases (2 hard, 1 easy, 1 without a tier)" in check(capsys).out
+    assert "1 case (1 easy)" in check(capsys, "four").out
+
+
 def test_an_error(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """All is drawn and counted on standard output; status 1."""
     (home / "cases/s/broken.eval").write_text(BROKEN)

@@ -95,7 +95,9 @@ class _Talk:
                 reply = model.ask(chat)
             except TimeUp:
                 return model.timed_out()
-            if not reply.calls:
+            if reply.calls and reply.stop == "length":
+                model.notes.append("calls of its last reply were not run: the reply was cut, and they may be half written")
+            if not reply.calls or reply.stop == "length":
                 return model.ended("completed", _ENDS.get(reply.stop) or f"stopped: {reply.detail}")
             outputs = []
             for call in reply.calls:

@@ -166,6 +166,21 @@ def test_a_reply_that_is_too_long_and_a_refusal(project: Path) -> None:
     assert ("completed", "the model refused to go on") == (ending.status, ending.detail)
 
 
+def test_calls_of_a_cut_reply_are_not_run(project: Path) -> None:
+    """Whatever is missing of them, nobody meant what is left."""
+    ending, asked, events = run(project, [Reply((ON,), stop_reason="max_tokens"), Reply((LOOK,))])
+    assert ("completed", "the model's reply went over its length", 1) == (ending.status, ending.detail, len(asked))
+    assert [] == results(events)
+    assert "they may be half written" in " ".join(ending.notes)
+
+
+def test_a_call_in_a_reply_that_says_it_is_over(project: Path) -> None:
+    """Gateways that translate say so of other vendors' calls: it is run, and the model is told what came of it."""
+    ending, asked, events = run(project, [Reply((Text("Done."), ON), stop_reason="end_turn"), Reply((Text("Yes."),))])
+    assert ("completed", 2) == (ending.status, len(asked))
+    assert [("switch", "ok", True, '{"on": true}')] == results(events)
+
+
 def test_a_long_result_is_cut(project: Path) -> None:
     _, asked, events = run(project, [Reply((ToolCall("long", {}),)), Reply((Text("Long."),))])
     [(_, _, _, text)] = results(events)
