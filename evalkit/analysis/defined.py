@@ -39,7 +39,8 @@ class Defined:
             return m.StepsSpec(()), ""
         arguments = {param.value: texts.pop(0).value for param in define.params}
         steps = tuple(self._step(step, arguments, limit, span) for step in define.steps)
-        return m.StepsSpec(steps), define.title.value if define.title else ""
+        spec = m.StepsSpec(steps, evidence=self.values.patterns(define.evidence))
+        return spec, define.title.value if define.title else ""
 
     def _step(self, step: n.StepNode, arguments: dict[str, str], limit: n.Number | None, span: Span) -> m.Step:
         match step:

@@ -204,10 +204,11 @@ Step: TypeAlias = Put | Append | Each | Run
 @by_value
 @frozen(eq=False, repr=False)
 class StepsSpec:
-    """A `define check`, with its arguments put in."""
+    """A `define check`, with its arguments put in. evidence: what of a failed command's output tells why."""
 
     steps: tuple[Step, ...]
     type: Literal["steps"] = field(default="steps", metadata=GROWN)
+    evidence: tuple[Pattern, ...] = field(default=(), metadata=GROWN)
 
 
 CheckSpec: TypeAlias = (
@@ -263,6 +264,6 @@ class Judge:
     direction: Literal["higher", "lower"] = field(default="higher", metadata=GROWN)
     temperature: float | None = field(default=None, metadata=GROWN)
     on_request: bool = field(default=False, metadata=GROWN)
-    silenced: tuple[Silence, ...] = ()
     documents: tuple[str, ...] = field(default=(), metadata=GROWN)
     told_by: tuple[Command, ...] = field(default=(), metadata=GROWN)
+    silenced: tuple[Silence, ...] = ()

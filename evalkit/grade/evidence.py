@@ -2,13 +2,14 @@
 
 What a compiler or a test runner prints has its messages somewhere between a banner and a summary. So evidence begins
 with the lines that tell, each with the two lines that follow it; then, under a rule, stands the output itself in its
-own order, without its middle where it is long.
+own order, without its middle where it is long. A case may say what tells (`evidence` in a `define check`).
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 __all__ = ["EVIDENCE_LIMIT", "OUTPUT_RULE", "excerpt", "plain"]
 
@@ -53,14 +54,23 @@ def _visible(char: str) -> str:
     return " " if unicodedata.category(char) == "Zs" else char.encode("unicode_escape").decode()
 
 
-def excerpt(output: str, limit: int = EVIDENCE_LIMIT) -> str:
-    """The evidence in a program's output, at most `limit` characters (of which some hundreds are needed)."""
+def excerpt(output: str, limit: int = EVIDENCE_LIMIT, *, blocks: Sequence[str] = ()) -> str:
+    """The evidence in a program's output, at most `limit` characters (of which some hundreds are needed).
+
+    blocks: the parts of it that tell, where the case says what these are. They have more room than what is guessed.
+    """
     lines = _lines(output)
-    telling = _telling(lines, limit // 3)
+    telling = _fitted(blocks, limit * 2 // 3) if blocks else _telling(lines, limit // 3)
     if telling == lines[: len(telling)]:  # it begins with them already
         return "\n".join(_shortened(lines, limit))
     head = "\n".join([*telling, OUTPUT_RULE, ""])
     return head + "\n".join(_shortened(lines, limit - len(head)))
+
+
+def _fitted(blocks: Sequence[str], room: int) -> list[str]:
+    """The lines of the blocks, as far as there is room; a block that stands there twice tells once."""
+    lines = [line for block in dict.fromkeys(blocks) for line in _lines(block)]
+    return lines[: _fitting(lines, room)]
 
 
 def _lines(output: str) -> list[str]:

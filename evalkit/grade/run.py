@@ -18,14 +18,26 @@ from pathlib import Path
 from attrs import field, frozen
 
 from evalkit.analysis.globs import matching
-from evalkit.analysis.model import Append, Command, Each, OutputTest, Put, Run, RunSpec, Step, StepsSpec, Toolchain
+from evalkit.analysis.model import (
+    Append,
+    Command,
+    Each,
+    OutputTest,
+    Pattern,
+    Put,
+    Run,
+    RunSpec,
+    Step,
+    StepsSpec,
+    Toolchain,
+)
 from evalkit.analysis.placeholders import expand_all
 from evalkit.errors import HarnessError
 from evalkit.execute.overlay import lay_over
 from evalkit.execute.process import ProgramMissing
 from evalkit.grade.evidence import excerpt, plain
 from evalkit.grade.final_tree import Copy, FinalTree
-from evalkit.grade.search import TOTAL_LIMIT, search
+from evalkit.grade.search import TOTAL_LIMIT, blocks, search
 from evalkit.grade.verdict import Verdict
 
 __all__ = ["VERSION", "CheckInCopy", "grade_run", "grade_steps"]
@@ -50,7 +62,7 @@ def grade_run(spec: RunSpec, tree: FinalTree, toolchains: tuple[Toolchain, ...])
 def grade_steps(spec: StepsSpec, tree: FinalTree, toolchains: tuple[Toolchain, ...]) -> Verdict:
     """Every step succeeds, in order, in one copy; the first that does not is the verdict."""
     with tree.copy(toolchains, lane=tree.lane) as copy:
-        check = CheckInCopy(tree, copy)
+        check = CheckInCopy(tree, copy, spec.evidence)
         for step in spec.steps:
             verdict = check.step(step)
             if verdict is not None:
@@ -60,10 +72,14 @@ def grade_steps(spec: StepsSpec, tree: FinalTree, toolchains: tuple[Toolchain, .
 
 @frozen
 class CheckInCopy:
-    """One check at work. said: a line for each thing that went well. Its methods return a verdict to end the check."""
+    """One check at work. said: a line for each thing that went well. Its methods return a verdict to end the check.
+
+    tells: what of a command's output tells why it failed; where nothing is said, what such programs mostly print.
+    """
 
     tree: FinalTree
     copy: Copy
+    tells: tuple[Pattern, ...] = ()
     said: list[str] = field(factory=list)
 
     def step(self, step: Step) -> Verdict | None:
@@ -112,8 +128,7 @@ class CheckInCopy:
             self.said.append(f"`{line}` exited with {wanted}")
             return None
         if finished.exit_code == unavailable and not finished.ended_by:
-            return Verdict("error", f"`{line}` says that its runner is missing (status {unavailable})",
-                           excerpt(self.printed()) or "it printed nothing")
+            return Verdict("error", f"`{line}` says that its runner is missing (status {unavailable})", self._told())
         if finished.ended_by.startswith("time"):
             how = f"was ended by its time limit of {command.limit} s" + (" for all files" if "file" in values else "")
         elif finished.ended_by:
@@ -122,7 +137,12 @@ class CheckInCopy:
             how = f"died of {_signal_name(-finished.exit_code)}"
         else:
             how = f"exited with {finished.exit_code}" + (f", not with {wanted}" if wanted else "")
-        return Verdict("fail", f"`{line}` {how}", excerpt(self.printed()) or "it printed nothing")
+        return Verdict("fail", f"`{line}` {how}", self._told())
+
+    def _told(self) -> str:
+        """The evidence in what the last command printed."""
+        output = self.printed()
+        return excerpt(output, blocks=blocks(output, self.tells)) or "it printed nothing"
 
     def output(self, tests: tuple[OutputTest, ...]) -> Verdict | None:
         """Look for patterns in what the last command printed; a verdict where one is amiss."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import islice
 from typing import Literal, TypeAlias
 
 from attrs import frozen
@@ -12,7 +15,7 @@ from evalkit.analysis.dialect import compile_regex
 from evalkit.analysis.model import Pattern
 from evalkit.grade.evidence import plain
 
-__all__ = ["MATCH_LIMIT", "TOTAL_LIMIT", "Find", "Finding", "around", "finder", "search", "shown"]
+__all__ = ["MATCH_LIMIT", "TOTAL_LIMIT", "Find", "Finding", "around", "blocks", "finder", "search", "shown"]
 
 MATCH_LIMIT = 2.0
 """Seconds for one pattern on one text."""
@@ -20,6 +23,8 @@ TOTAL_LIMIT = 60.0
 """Seconds for a check."""
 _SHOWN, _BEFORE = 200, 80
 """Characters of a line that holds a match, and how many of them at most stand before the match."""
+_MOST_BLOCKS = 500
+"""Matches of one pattern that may tell: no more have room."""
 
 Find: TypeAlias = Callable[[str, float], int | None]
 """(text, seconds) -> the offset of the first match. Raises TimeoutError."""
@@ -69,6 +74,29 @@ def finder(pattern: Pattern) -> Find:
         return None if match is None else match.start()
 
     return find
+
+
+def blocks(text: str, patterns: Sequence[Pattern]) -> list[str]:
+    """What the patterns match, in the text's order, without what lies in an earlier match.
+
+    A string matches the line that it is in. A pattern that takes too long tells what it has found until then.
+    """
+    found: list[tuple[int, int]] = []
+    text = text.replace("\r\n", "\n")
+    for pattern in patterns:
+        regex = pattern.text if pattern.regex else rf"^.*{re.escape(pattern.text)}.*$"
+        compiled = compile_regex(regex, pattern.flags)
+        with suppress(TimeoutError):
+            for match in islice(compiled.finditer(text, timeout=MATCH_LIMIT), _MOST_BLOCKS):
+                if match.end() > match.start():
+                    found.append((match.start(), match.end()))
+    told: list[str] = []
+    reached = 0
+    for start, end in sorted(found):
+        if start >= reached:
+            told.append(text[start:end])
+            reached = end
+    return told
 
 
 def around(text: str, at: int) -> str:

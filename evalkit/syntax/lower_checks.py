@@ -27,6 +27,8 @@ class LowerChecks(LowerValues):
             params=self.names(params) if params else (),
             title=self.the_text(tree),
             steps=self.body(part for part in self.trees(tree) if str(part.data).startswith("step_")),
+            evidence=tuple(self.pattern(cast(Token, token)) for part in self.parts(tree, "evidence")
+                           for token in part.children),
             silenced=self.silenced(tree),
             span=self.span(tree),
         )
@@ -144,12 +146,12 @@ class LowerChecks(LowerValues):
             span=self.span(tree),
         )
 
-    def judge(self, tree: Tree) -> n.Judge:
-        passes = self.parts(tree, "judge_pass")
     def _told(self, tree: Tree) -> n.Told:
         what: Any = str(tree.children[1])
         return n.Told(what, self.span(tree))
 
+    def judge(self, tree: Tree) -> n.Judge:
+        passes = self.parts(tree, "judge_pass")
         files = self.parts(tree, "judge_files")
         direction: Any = last(str(part.children[1]) for part in self.parts(tree, "judge_direction"))
         return n.Judge(
@@ -161,11 +163,11 @@ class LowerChecks(LowerValues):
             advisory=self._advisory(tree, passes),
             criteria=tuple(self.text(self.trees(part)[0]) for part in self.parts(tree, "judge_criterion")),
             context=tuple(self.text(self.trees(part)[0]) for part in self.parts(tree, "judge_context")),
-            models=self._all(tree, "judge_models"),
-            votes=last(self.integers(part)[0] for part in self.parts(tree, "judge_votes")),
             told=tuple(self._told(part) for part in self.parts(tree, "judge_told")),
             told_by=tuple(n.ToldBy(self.strings(part)[0], self.the_time(part))
                           for part in self.parts(tree, "judge_told_by")),
+            models=self._all(tree, "judge_models"),
+            votes=last(self.integers(part)[0] for part in self.parts(tree, "judge_votes")),
             direction=direction or "higher",
             on_request=bool(self.parts(tree, "judge_on_request")),
             temperature=last(self.reals(part)[0] for part in self.parts(tree, "temperature")),

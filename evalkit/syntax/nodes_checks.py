@@ -55,6 +55,7 @@ class Define:
     params: tuple[Name, ...]
     title: Str | None
     steps: tuple[StepNode, ...]
+    evidence: tuple[Pattern, ...]
     silenced: tuple[Silence, ...]
     span: Span
 
@@ -187,7 +188,6 @@ class Score:
 
 
 @node
-@node
 class Told:
     """What of the unit's own documents a judge is told."""
 
@@ -203,6 +203,7 @@ class ToldBy:
     limit: Number | None
 
 
+@node
 class Judge:
     title: Str | None
     id: Name | None
@@ -212,9 +213,9 @@ class Judge:
     advisory: bool
     criteria: tuple[Str, ...]
     context: tuple[Str, ...]
-    models: tuple[Str, ...]
     told: tuple[Told, ...]
     told_by: tuple[ToldBy, ...]
+    models: tuple[Str, ...]
     votes: Number | None
     direction: Literal["higher", "lower"]
     on_request: bool

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evalkit.analysis.model import Append, Command, Each, Put, Run, RunSpec, Step, StepsSpec
+from evalkit.analysis.model import Append, Command, Each, Pattern, Put, Run, RunSpec, Step, StepsSpec
 from evalkit.analysis.placeholders import escape
 from evalkit.errors import HarnessError
 from evalkit.execute import process
@@ -51,6 +51,37 @@ def test_status_0_passes(tmp_path: Path) -> None:
     spec = RunSpec(command("cat a.txt"))
     assert Verdict("pass", "`cat a.txt` exited with 0", "`cat a.txt` exited with 0") == run.grade_run(spec, tree, ())
     assert leftovers(tree) == []
+
+
+def failed(tree: FinalTree, script: str, *evidence: Pattern) -> str:
+    """The evidence of a check whose command fails, without the output that follows it."""
+    verdict = run.grade_steps(StepsSpec((Run(sh(script)),), evidence=evidence), tree, ())
+    assert verdict.status == "fail"
+    return verdict.evidence.partition("\n----- output -----\n")[0]
+
+
+def test_evidence_begins_with_the_blocks_that_a_check_declares(tmp_path: Path) -> None:
+    """All that a regex matches, also over several lines, in the output's order, each once; of a string its line."""
+    said = "start\ncase one: bad\n  want 1\n  have 2\n\ncase two: bad\n  want 3\nnote: x\nend\n"
+    tree = tree_of(tmp_path, {"said": said})
+    assert "case one: bad\n  want 1\n  have 2\ncase two: bad\n  want 3\nnote: x" == failed(
+        tree, "cat said; exit 1", Pattern("note"), Pattern(r"^case .*: bad(\n  .*)*", regex=True), Pattern("want 3"))
+
+
+def test_evidence_that_a_check_declares_and_does_not_find_is_guessed(tmp_path: Path) -> None:
+    assert "error: last" == failed(tree_of(tmp_path), "echo a; echo error: last; exit 1", Pattern("nowhere"))
+
+
+def test_a_block_that_takes_too_long_tells_nothing_and_ends(tmp_path: Path) -> None:
+    """A pattern that runs away on an agent's output costs two seconds, and the verdict stands."""
+    script = "head -c 30000 /dev/zero | tr '\\0' a; echo; echo error: b; exit 1"
+    assert "error: b" == failed(tree_of(tmp_path), script, Pattern("(a|aa)+$x", regex=True))
+
+
+def test_declared_evidence_has_its_bounds(tmp_path: Path) -> None:
+    verdict = run.grade_steps(StepsSpec((Run(sh("seq 1 20000; exit 1")),), evidence=(Pattern("1"),)),
+                              tree_of(tmp_path), ())
+    assert len(verdict.evidence) <= EVIDENCE_LIMIT
 
 
 def test_another_status_fails_with_the_telling_lines(tmp_path: Path) -> None:

@@ -195,6 +195,8 @@ ITEMS: list[tuple[str, str, str, Meaning, Any]] = [
      f'{BASE}; define check h(spec) {{ put "{{case}}/{{spec}}" as "x"; run "t" }}',
      'check h "spec.txt" "told" as h', lambda c: c.checks[-1].spec,
      m.StepsSpec((m.Put("cases/s/spec.txt", "x"), m.Run(m.Command(("t",), 600))))),
+    ("what of a check's output tells why", f'{BASE}; define check h {{ run "t"; evidence "a", /^b$/i }}', "check h as h",
+     lambda c: c.checks[-1].spec.evidence, (m.Pattern("a"), m.Pattern("^b$", True, "i"))),
 ]
 
 

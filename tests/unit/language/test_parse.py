@@ -220,10 +220,13 @@ SUITE_STATEMENTS: list[tuple[str, tuple[str, dict[str, Any]]]] = [
      ("Define", {"name": "a", "params": ["b", "c"], "title": "d", "steps": [
          ("StepPut", {"source": "e", "target": "f"}), ("StepAppend", {"target": "g", "text": "h"}),
          ("StepEach", {"glob": "i", "command": "j", "limit": 1}), ("StepRun", {"command": "k", "limit": None})],
-         "silenced": []})),
+         "evidence": [], "silenced": []})),
     ('define check a { run "b"; allow W001 "why" }',
      ("Define", {"name": "a", "params": [], "title": None, "steps": [("StepRun", {"command": "b", "limit": None})],
-                 "silenced": [SILENCE]})),
+                 "evidence": [], "silenced": [SILENCE]})),
+    ('define check a { run "b"; evidence "c", /d/; evidence "e" }',
+     ("Define", {"name": "a", "params": [], "title": None, "steps": [("StepRun", {"command": "b", "limit": None})],
+                 "evidence": ["c", ("Regex", {"pattern": "d", "flags": ""}), "e"], "silenced": []})),
     ('toolchain t { apt "a", "b"; checkout "c" build "d"; checkout env E else "f" build "g" time 1s }',
      ("Toolchain", {"name": "t", "body": [
          ("Apt", {"packages": ["a", "b"]}),
