@@ -14,6 +14,8 @@ from attrs import frozen
 
 from evalkit import __version__
 from evalkit.errors import EvalkitError, Exit
+from evalkit.execute.image import LINUX, find_image, read_image
+from evalkit.execute.image_build import INSTALL
 from evalkit.execute.lanes.bwrap import find_bwrap
 from evalkit.execute.lanes.choose import trouble
 from evalkit.execute.lanes.limits import Cgroup, Limits
@@ -81,6 +83,22 @@ def _lanes(root: Path, environ: Mapping[str, str]) -> Iterator[Finding]:
         group.remove()
     yield Finding("its limits", "held by a control group" if group is not None else
                   "held by looking several times a second: this user may make no control group", None)
+    yield _image(root, environ)
+
+
+def _image(root: Path, environ: Mapping[str, str]) -> Finding:
+    """Whether live checks have their image."""
+    what, line = "live checks", f"doit run image:{LINUX}"
+    try:
+        image = read_image(root, LINUX)
+    except EvalkitError as error:
+        return Finding(what, error.message, works=False, hint=error.hint)
+    found = find_image(Places.of(root, environ).cache, image)
+    if found is not None:
+        return Finding(what, f"the image `{LINUX}` is there: {found}")
+    if shutil.which("mmdebstrap", path=environ.get("PATH")) is None:
+        line = f"{INSTALL}, then {line}"
+    return Finding(what, f"skipped: there is no image `{LINUX}`", None, line)
 
 
 def _places(root: Path, environ: Mapping[str, str]) -> Iterator[Finding]:

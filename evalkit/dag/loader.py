@@ -27,7 +27,7 @@ from evalkit.errors import EvalkitError, UserError
 
 __all__ = ["Loader"]
 
-_REGRADE = "regrade:"
+_REGRADE, _IMAGE = "regrade:", "image:"
 _OF_REGRADE = {"check"}
 _WITH_REGRADE = {*_OF_REGRADE, "case", "judge", "judge_model", "jobs", "agents", "budget", "gateway", "cases", "store",
                  "progress"}
@@ -99,10 +99,13 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
         tasks = list(own)
         if stale or inner or len(cases) < len(flat):
             plan = look.plan
-            if stale or inner or leant_on:
-                plan.build(look.meant([*stale, *inner, *leant_on]), asked=look.asked(stale, inner),
+            of_cases = [name for name in inner if not name.startswith(_IMAGE)]
+            if stale or of_cases or leant_on:
+                plan.build(look.meant([*stale, *of_cases, *leant_on]), asked=look.asked(stale, of_cases),
                            named={name.removeprefix("case:") for name in names}, whole=not look.rows)
             plan.add_report()
+            if len(of_cases) < len(inner):
+                plan.add_images()
             tasks += plan.graph.tasks.values()
             inner = expand(inner, [task.name for task in tasks], [target for task in tasks for target in task.targets])
         self.asked = list(dict.fromkeys([*flat, *inner]))
@@ -118,6 +121,7 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
         plan.build(look.meant([name for name in [*names, *_leant_on(own, own_names)] if name not in own_names])
                    if names else None, named={name.removeprefix("case:") for name in names})
         plan.add_report()
+        plan.add_images()
         foresee(plan.graph.tasks)
         tasks = [*own, *plan.graph.tasks.values()]
         names[:] = expand(names, [task.name for task in tasks], [target for task in tasks for target in task.targets])

@@ -124,6 +124,7 @@ def look_at(root: Path, environ: Mapping[str, str], command_line: Mapping[str, s
     plan.build(invocation.meant([*flat, *inner]), named={name.removeprefix("case:") for name in cases},
                asked=invocation.asked(flat, inner))
     plan.add_report()
+    plan.add_images()
     tasks = plan.graph.tasks
     targets = {target: task.name for task in tasks.values() for target in task.targets}
     named = [targets.get(name, name) for name in expand(inner, tasks, targets)]

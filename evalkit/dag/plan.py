@@ -252,6 +252,13 @@ class Plan:
                        lacks=lambda _: told(report_changes(folder, cache)), targets=[folder / "summary.json"],
                        doc=f"the summary of the run `{self.run}`", remembers=False)
 
+    def add_images(self) -> None:
+        """The tasks that make the images of live checks."""
+        from evalkit.execute.image import image_names
+
+        for name in image_names(self.session.root):
+            self.graph.image(name)
+
     def build_proof(self, names: Iterable[str]) -> None:
         """Make the tasks that prove cases: the reference answer, nothing, and every wrong answer, without a judge."""
         built = []

@@ -248,6 +248,31 @@ class Graph:
         """The toolchain on this machine, or None."""
         return find_installed(self.session.places.cache, toolchain)
 
+    def image(self, name: str) -> str:
+        """The task that makes an image for live checks: no case waits for it."""
+        from evalkit.execute.image import dockerfile, dockerfile_place, find_image, read_image
+        from evalkit.execute.image_build import build_image
+        from evalkit.records import write_bytes
+
+        session, places = self.session, self.session.places
+        image = cache(lambda: read_image(session.root, name))
+        described = dockerfile_place(session.root, name)
+
+        def lacks(_: Inputs) -> str:
+            if find_image(places.cache, image()) is None:
+                return GONE
+            written = described is None or (described.is_file() and described.read_text("utf-8") == dockerfile(image()))
+            return "" if written else f"{described.name if described else ''} is not of this declaration"
+
+        def make() -> dict[str, Any]:
+            if described is not None:
+                write_bytes(described, dockerfile(image()).encode(), sync=False)
+            return {"root": str(build_image(places.cache, image(), session.environ, session.say, session.tick))}
+
+        return self.add(f"image:{name}", make, now=lambda: {"declaration": image().digest}, lacks=lacks, after=(),
+                        part_of="image", doc="the root file system of live checks", pool=lambda: "build",
+                        remembers=False)
+
     def toolchains(self, setup: Setup) -> list[str]:
         return [self.toolchain(toolchain) for toolchain in setup.toolchains]
 
