@@ -35,6 +35,7 @@ __all__ = ["Run"]
 
 _SHORT_HELP = """\
 doit run case:NAME        run a case and print its table   (suite:NAME, all)
+doit run ablate:NAME      a case with each section of its guidance left out in turn   (then: evalkit arms)
 doit list                 cases and suites                 (--all: every task, --status: what would run)
 evalkit why TASK          why a task would run, or not     (doit run … why=1: of all tasks, while they run)
 evalkit plan case:NAME    what would run, and what it is expected to cost

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalkit.analysis.project import load_project
-from evalkit.dag.selection import cases_meant
+from evalkit.dag.selection import ablation, cases_meant
 from evalkit.dag.settled import Settled, UpToDateTask, context_of
 from evalkit.errors import UserError
 from evalkit.plan.choices import read_choices
@@ -101,6 +101,16 @@ class Invocation:
     def top(self) -> list[str]:
         """The names of what people ask for."""
         return [*(f"case:{name}" for name in self.cases), *(f"suite:{name}" for name in self.index.suites), "all"]
+
+    def taken(self, names: Sequence[str]) -> list[str]:
+        """The names, with `ablate:CASE` as the case that it stands for; then the choice `arm` is what that says."""
+        found = ablation(names, {head.name: head.units for head in self.index.cases.values()}, self.choices.arm)
+        if found is None:
+            return list(names)
+        cases, arms = found
+        self._command_line = {**self._command_line, "arm": arms}
+        self.choices = read_choices(self._command_line, self.environ, self.root)
+        return cases
 
     def meant(self, names: Sequence[str]) -> list[str] | None:
         """The cases whose tasks these names can mean; None for all."""

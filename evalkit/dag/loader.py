@@ -63,6 +63,7 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
                 signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `doit list | head` ends as other programs do
                 cmd.sel_tasks = cmd.sel_tasks or []  # `doit forget` without a name has nothing to go through
             look = self.invocation = Invocation(Path.cwd(), os.environ, doit_cmd._CMDLINE_VARS or {})
+            pos_args[:] = look.taken(pos_args)
             own_names = [name for task in own for name in (task.name, *task.targets)]
             if cmd.execute_tasks and any(name.startswith(_REGRADE) for name in pos_args):
                 self.regrade = _run_to_regrade(pos_args, doit_cmd._CMDLINE_VARS or {})

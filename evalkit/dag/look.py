@@ -116,7 +116,7 @@ def look_at(root: Path, environ: Mapping[str, str], command_line: Mapping[str, s
         raise UserError("regrading is no task: it is done whenever it is asked for",
                         hint="why a check would be graded again in a run: `evalkit why case:NAME`")
     invocation = Invocation(root, environ, command_line)
-    asked = [_whole(name, invocation) for name in names]
+    asked = [_whole(name, invocation) for name in invocation.taken(names)]
     cases = expand([name for name in asked if names_a_case(name)], invocation.top())
     inner = [name for name in asked if not names_a_case(name)]
     flat = invocation.chosen(invocation.flat(cases))

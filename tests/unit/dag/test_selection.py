@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalkit.dag.selection import cases_meant, expand
+from evalkit.dag.selection import ablation, cases_meant, expand
 from evalkit.errors import UserError
 
 NAMES = ["case:kanban-board", "case:habits", "suite:native", "all", "agent:latest/nop/kanban-board/trial-1"]
@@ -41,3 +41,30 @@ def test_only_the_cases_that_a_selection_can_name_are_built() -> None:
     assert ["kanban-board"] == cases_meant(["grade:latest/nop/kanban-board/trial-1:loop"], cases, SUITES)
     assert cases_meant(["all"], cases, SUITES) is None
     assert cases_meant(["case:*"], cases, SUITES) is None
+
+
+UNITS = {"told": ["told@a+with", "told@a+bare", "told@a+cut.one", "told@a+cut.two", "told@a+files.guide",
+                  "told@b+with"],
+         "other": ["other+base", "other+cut.x"], "plain": ["plain"], "alone": ["alone+cut.x"]}
+
+
+def test_an_ablation_is_a_case_on_arms() -> None:
+    """The first arm, to compare with, and the first that stands for one arm a part; or those that are named."""
+    assert ablation(["case:told"], UNITS, "bare") is None
+    assert (["case:told"], "with,cut") == ablation(["ablate:told"], UNITS, None)
+    assert (["case:told"], "with,files,bare") == ablation(["ablate:told"], UNITS, "files,bare")
+    assert (["case:told", "case:other"], "with,cut,base") == ablation(["ablate:told", "ablate:other"], UNITS, None)
+    assert (["case:told"], "with,cut") == ablation(["ablate:to*"], UNITS, None)
+
+
+@pytest.mark.parametrize(("asked", "told"), [
+    (["ablate:tol"], "there is no task `ablate:tol`\n  did you mean `ablate:told`?"),
+    (["ablate:plain"], "case `plain` has no arm that leaves out parts of its guidance"),
+    (["ablate:alone"], "case `alone` has no arm with all of its guidance to compare with"),
+    (["ablate:told", "case:plain"], "`case:plain` cannot be asked for beside it"),
+])
+def test_what_cannot_be_ablated(asked: list[str], told: str) -> None:
+    """It is told before anything runs."""
+    with pytest.raises(UserError) as caught:
+        ablation(asked, UNITS, None)
+    assert told in f"{caught.value.message}\n  {caught.value.hint}"
