@@ -103,12 +103,13 @@ class Scaffold:
 @by_value
 @frozen(eq=False, repr=False)
 class Skill:
-    """One skill: the command that prints its SKILL.md, or its folder."""
+    """One skill: the command that prints its SKILL.md, or its folder. linked: the agent finds a link to it."""
 
     name: str
     command: Command | None
     folder: str | None
     origin: str
+    linked: bool = field(default=False, metadata=GROWN)
 
 
 @by_value

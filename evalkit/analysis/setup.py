@@ -90,7 +90,7 @@ def _skills(scope: Scope) -> tuple[m.Skill, ...]:
             if names.add(name):
                 path = None if command else _skill_folder(scope, folder, statement.value, name)
                 scope.note(f"setup.skills.{name.value}", name.span)
-                skills.append(m.Skill(name.value, command, path, str(name.span)))
+                skills.append(m.Skill(name.value, command, path, str(name.span), statement.delivery == "linked"))
     return tuple(skills)
 
 

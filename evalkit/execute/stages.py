@@ -10,6 +10,8 @@ An attempt that its provider failed leaves no outcome; the next one begins in a 
 from __future__ import annotations
 
 import contextlib
+import os
+import posixpath
 import shlex
 import shutil
 import time
@@ -30,7 +32,6 @@ from evalkit.execute.finished import Finished, noted
 from evalkit.execute.folders import remove_tree
 from evalkit.execute.lanes import Room
 from evalkit.execute.layers import LIGHT, layered
-from evalkit.execute.off_limits import off_limits
 from evalkit.execute.outcome import AgentError, AgentRecord, Ending, Usage
 from evalkit.execute.overlay import lay_over
 from evalkit.execute.places import TREE_NAME
@@ -40,7 +41,7 @@ from evalkit.execute.secrets import Redactor
 from evalkit.execute.session import Session
 from evalkit.execute.tree import Manifest, listed, members, pack, unpack
 from evalkit.plan.keys import Inputs, agent_inputs, changes, template_inputs, workspace_inputs
-from evalkit.plan.trials import SKILLS_FOLDER, Trial
+from evalkit.plan.trials import SHARED_SKILLS, SKILLS_FOLDER, Trial
 from evalkit.records import BadRecord, Misfit, read_record, record_bytes, structure, unstructure, write_record
 
 __all__ = ["RETRIES", "TRANSCRIPT", "TREE", "agent_record", "carry_out", "is_light", "make_template", "make_workspace",
@@ -115,7 +116,11 @@ def make_workspace(session: Session, setup: Setup, *, inputs: Inputs, skills_fol
         if setup.starter is not None:
             lay_over(session.root / setup.starter, tree)
         for skill in setup.skills:
-            _deliver(session, skill, tree / skills_folder / skill.name, room)
+            if skill.linked and skills_folder != SHARED_SKILLS:
+                _deliver(session, skill, tree / SHARED_SKILLS / skill.name, room)
+                _link(tree, f"{skills_folder}/{skill.name}", f"{SHARED_SKILLS}/{skill.name}")
+            else:
+                _deliver(session, skill, tree / skills_folder / skill.name, room)
         _keep_tree(session, setup, tree, entry, "the workspace")
         _check_unchanged(inputs, workspace_inputs(setup, session.contents, skills_folder, lane))
     return key
@@ -135,7 +140,7 @@ def _is_put_together(session: Session, setup: Setup, template: Path, inputs: Inp
     """Make a workspace of a few files in memory. Returns False where it is none of that kind."""
     layers = [(setup.starter, "")] if setup.starter is not None else []
     for skill in setup.skills:
-        if skill.folder is None:
+        if skill.folder is None or skill.linked:
             return False
         layers.append((skill.folder, f"{skills_folder}/{skill.name}"))
     made = layered(template / TREE, [(session.root / path, place) for path, place in layers], exclude=setup.caches)
@@ -171,6 +176,16 @@ def _deliver(session: Session, skill: Skill, target: Path, room: Room) -> None:
                         hint="it must print the skill's SKILL.md on standard output")
     target.mkdir(parents=True, exist_ok=True)
     (target / "SKILL.md").write_bytes(text)
+
+
+def _link(tree: Path, name: str, target: str) -> None:
+    """Put a relative link into a tree, in the place of what is there. name, target: relative to the tree."""
+    link = tree / name
+    if link.is_dir() and not link.is_symlink():
+        shutil.rmtree(link)
+    link.unlink(missing_ok=True)
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(os.path.relpath(target, posixpath.dirname(name)))
 
 
 def carry_out(session: Session, room: Room, command: Command, values: Mapping[str, str], *, cwd: Path, log: Path,
@@ -258,7 +273,7 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
         job = Job(
             trial=trial, root=session.root, workspace=tree, home=room.home, env=room.env, room=room,
             transcript=entry / TRANSCRIPT,
-            off_limits=() if room.walls else off_limits(session.root / session.cases, session.places.private),
+            off_limits=() if room.walls else session.off_limits(session.places.private),
             toolchain=own[0] if own else None, readable=tuple(item.folder for item in installed),
             redactor=redactor, prices=session.prices, tick=session.tick,
             endpoint=session.models.example(trial.subject.model, agent.traits.protocol) if trial.dry else None,

@@ -207,8 +207,8 @@ _TOLD: dict[str, tuple[Callable[[str], object], str]] = {
     "fresh": (_flag, "1: new samples of the agent runs that are selected; the old ones are kept"),
     "why": (_flag, "1: say for every task whether it runs, and because of what"),
     "progress": (_one_of("auto", "plain"), "plain: lines instead of the live display"),
-    "upload": (_one_of("braintrust"), "braintrust: when the run is done, its trials are uploaded (`evalkit upload` does "
-        "the same later); verdicts and exit status stand, whatever comes of it"),
+    "upload": (_one_of("braintrust"), "braintrust: when the run is done, its trials are uploaded (`evalkit upload` "
+        "does the same later); verdicts and exit status stand, whatever comes of it"),
 }
 CHOICES = tuple(Choice(name, Choices._field_defaults[name], *_TOLD[name]) for name in Choices._fields)
 _KNOWN = {choice.name: choice for choice in CHOICES}

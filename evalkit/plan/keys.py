@@ -34,7 +34,7 @@ from evalkit.analysis.model import (
 )
 from evalkit.analysis.placeholders import project_files
 from evalkit.digest import digest
-from evalkit.plan.trials import SKILLS_FOLDER, Trial
+from evalkit.plan.trials import SHARED_SKILLS, SKILLS_FOLDER, Trial
 
 __all__ = ["ABSENT", "PLAYED_BY", "STATE_FILE", "Contents", "Held", "Inputs", "agent_inputs", "answer_inputs",
            "changes", "grade_inputs", "judge_inputs", "question_inputs", "template_inputs", "toolchain_inputs",
@@ -103,6 +103,8 @@ def workspace_inputs(setup: Setup, contents: Contents, skills_folder: str = SKIL
     for skill in setup.skills:
         if skill.folder is not None:
             inputs[f"skill {skill.name}"] = contents(skill.folder)
+            if skill.linked:
+                inputs[f"link to skill {skill.name}"] = SHARED_SKILLS
         else:
             inputs[f"skill {skill.name}"] = digest(skill.command)
             inputs |= _toolchains(setup) | _lane(lane)

@@ -11,12 +11,14 @@ from evalkit.analysis.by_value import by_value
 from evalkit.analysis.model import CallsSpec, Case
 from evalkit.digest import digest
 
-__all__ = ["PLAYED", "SKILLS_FOLDER", "AgentTraits", "Subject", "Trial", "has_answer", "played_calls"]
+__all__ = ["PLAYED", "SHARED_SKILLS", "SKILLS_FOLDER", "AgentTraits", "Subject", "Trial", "has_answer", "played_calls"]
 
 PLAYED = "+played"
 """What the path of a subject ends in whose model was played: percent-encoding leaves no `+`."""
 SKILLS_FOLDER = ".claude/skills"
 """Where skills are put into a workspace for an agent that does not say where it looks for them."""
+SHARED_SKILLS = ".agents/skills"
+"""Where the files of a linked skill are; the agent's own folder has a link to them."""
 _LONGEST = 120
 """Characters of an agent's name as the name of a folder."""
 

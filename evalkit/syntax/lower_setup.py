@@ -39,8 +39,9 @@ class LowerSetup(LowerValues):
 
     def skills(self, tree: Tree) -> n.Skills:
         how = self.trees(tree)[0]
-        delivery: Literal["by", "from"] = "by" if how.data == "skills_by" else "from"
-        return n.Skills(self.names(tree), delivery, self.strings(how)[0], self.span(tree))
+        delivery: dict[str, Literal["by", "from", "linked"]] = {
+            "skills_by": "by", "skills_from": "from", "skills_linked": "linked"}
+        return n.Skills(self.names(tree), delivery[how.data], self.strings(how)[0], self.span(tree))
 
     def skills_none(self, tree: Tree) -> n.SkillsNone:
         return n.SkillsNone(self.span(tree))

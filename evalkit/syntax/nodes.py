@@ -134,7 +134,7 @@ class Starter:
 @node
 class Skills:
     names: tuple[Name, ...]
-    delivery: Literal["by", "from"]
+    delivery: Literal["by", "from", "linked"]
     value: Str
     span: Span
 

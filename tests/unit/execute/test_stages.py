@@ -252,6 +252,36 @@ def test_skills_are_delivered(here: Session) -> None:
     assert "# x\n" == made[".claude/skills/x/SKILL.md"]
 
 
+def test_a_linked_skill_is_a_link_within_the_workspace(here: Session) -> None:
+    """Its files are there once; what the starter has in the link's place gives way; it is another workspace's key."""
+    put(here, "skills/ours/SKILL.md", "# ours")
+    put(here, "starter/.claude/skills/ours/old.md", "old")
+    copied = setup(starter="starter", skills=(Skill("ours", None, "skills/ours", "s:1:1"),))
+    linked = setup(starter="starter", skills=(Skill("ours", None, "skills/ours", "s:1:1", linked=True),))
+    make_template(here, linked)
+    key = make_workspace(here, linked)
+    assert key != make_workspace(here, copied)
+    target = here.root.parent / "unpacked"
+    unpack(here.store.path("workspace", key) / TREE, target)
+    link = target / ".claude/skills/ours"
+    assert (True, "../../.agents/skills/ours") == (link.is_symlink(), str(link.readlink()))
+    assert ["SKILL.md"] == [path.name for path in link.iterdir()]
+    assert "# ours" == (link / "SKILL.md").read_text()
+    record = idle(here, linked)
+    assert {".agents/skills/ours/SKILL.md", ".claude/skills/ours"} <= {*record.tree.files}
+
+
+def test_who_looks_where_linked_skills_are_finds_them_there(here: Session) -> None:
+    """No link leads to itself."""
+    put(here, "skills/ours/SKILL.md", "# ours")
+    what = setup(skills=(Skill("ours", None, "skills/ours", "s:1:1", linked=True),))
+    make_template(here, what)
+    inputs = workspace_inputs(what, here.contents, ".agents/skills")
+    key = stages.make_workspace(here, what, inputs=inputs, skills_folder=".agents/skills")
+    assert {".agents", ".agents/skills", ".agents/skills/ours", ".agents/skills/ours/SKILL.md"} == {
+        name for name in files(here, "workspace", key) if name.startswith(".")}
+
+
 @pytest.mark.parametrize("printed", [False, True])
 def test_skills_are_where_the_agent_looks_for_them(printed: bool, here: Session) -> None:
     """Also in a workspace that is put together in memory; such a workspace has a key of its own."""

@@ -9,7 +9,7 @@ import pytest
 from evalkit.analysis import load_project
 from evalkit.analysis import model as m
 from evalkit.analysis.resolve import resolve
-from evalkit.digest import digest
+from evalkit.digest import canonical, digest
 from evalkit.errors import UserError
 from tests.unit.language.project import CASE, SUITE, compile_case, diagnose, write
 
@@ -103,6 +103,13 @@ def test_statements_of_one_level_add_up(tmp_path: Path) -> None:
 
     assert ["cases/s/skills/writing", "cases/s/one-skill"] == [skill.folder for skill in case.setup.skills]
     assert ("a", "b") == case.setup.caches
+
+
+def test_skills_may_be_linked(tmp_path: Path) -> None:
+    """By the statement, so that of two in a block one is a copy; without the word nothing is another digest."""
+    case = compile_case(tmp_path, 'skills writing from "skills" linked; skills one from "one-skill"')
+    assert [("writing", True), ("one", False)] == [(skill.name, skill.linked) for skill in case.setup.skills]
+    assert [True, False] == ["linked" in canonical(skill) for skill in case.setup.skills]
 
 
 def test_without_a_word_the_defaults_hold(tmp_path: Path) -> None:
