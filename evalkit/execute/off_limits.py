@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-__all__ = ["off_limits"]
+__all__ = ["linked", "off_limits"]
 
 _DEEP = 3
 """Levels below the cases on which links are looked for: suites, cases, and their folders."""
@@ -18,16 +18,24 @@ _MOST = 100
 """Places that are named; each is two rules on a command line."""
 
 
-def off_limits(cases: Path, private: Iterable[Path]) -> tuple[Path, ...]:
-    """The folder of the cases and these, as they are named and as they really are; and where links below cases lead."""
+def off_limits(cases: Path, private: Iterable[Path], links: Iterable[Path]) -> tuple[Path, ...]:
+    """The folder of the cases and the private ones, as they are named and as they really are; and these, where links
+    below the cases lead.
+    """
     named = [cases, *private]
     found = dict.fromkeys(place for folder in named for place in (folder, _real(folder)))
     covered = tuple(found)
-    for link in _links(cases, _DEEP):
-        target = _real(link)
+    for target in links:
         if not any(target.is_relative_to(folder) for folder in covered) and len(found) < _MOST:
             found[target] = None
     return tuple(found)
+
+
+def linked(cases: Path) -> tuple[Path, ...]:
+    """Where the links below this folder lead, out of it."""
+    real = _real(cases)
+    targets = dict.fromkeys(map(_real, _links(cases, _DEEP)))
+    return tuple(target for target in targets if not target.is_relative_to(real))
 
 
 def _real(path: Path) -> Path:

@@ -16,6 +16,7 @@ from evalkit.execute.budget import Budget
 from evalkit.execute.contents import FolderContents
 from evalkit.execute.lanes import Lane, Local, Room
 from evalkit.execute.models.prices import Prices
+from evalkit.execute.off_limits import linked, off_limits
 from evalkit.execute.places import Places
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.store import Store
@@ -53,6 +54,7 @@ class Session:
     last_made: tuple[str, bytes, Manifest] | None = field(default=None, init=False, eq=False, repr=False)
     """The small workspace that was put together last: its key, its archive, and what that holds."""
     _folders: FolderContents = field(init=False, repr=False)
+    _linked: tuple[Path, ...] | None = field(default=None, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         self._folders = FolderContents(self.places.state / "cache" / "contents")
@@ -62,6 +64,13 @@ class Session:
     @property
     def root(self) -> Path:
         return self.places.root
+
+    def off_limits(self, private: Iterable[Path]) -> tuple[Path, ...]:
+        """The folder of the cases, by all its names, and these; links below it are looked for once in a run."""
+        cases = self.root / self.cases
+        if self._linked is None:
+            self._linked = linked(cases)
+        return off_limits(cases, private, self._linked)
 
     def contents(self, path: str) -> str:
         """The digest of a file or folder of the project as it is now."""

@@ -22,7 +22,6 @@ from attrs import frozen
 from evalkit.analysis.model import Case, HiddenTestsSpec, Put, StepsSpec
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
-from evalkit.execute.off_limits import off_limits
 from evalkit.execute.session import Session
 from evalkit.execute.stages import TREE
 from evalkit.execute.tree import members
@@ -123,7 +122,7 @@ class Protected:
                    Place("evalkit's state", str(kept.state), ".evalkit")]
         top = _repository(session.root)
         places.append(Place("the project's history", f"{top}/.git", ".git"))
-        places += [Place("the cases", str(path), str(path)) for path in off_limits(session.root / session.cases, ())]
+        places += [Place("the cases", str(path), str(path)) for path in session.off_limits(())]
         real = [Place(place.what, os.path.realpath(place.path), place.shown) for place in places]
         every: dict[str, Place] = {}
         for place in (*places, *real):  # the first name of a path says most of it

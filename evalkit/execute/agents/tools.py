@@ -96,7 +96,7 @@ class _Talk:
             except TimeUp:
                 return model.timed_out()
             if reply.calls and reply.stop == "length":
-                model.notes.append("calls of its last reply were not run: the reply was cut, and they may be half written")
+                model.notes.append("its last calls were not run: the reply was cut, and they may be half written")
             if not reply.calls or reply.stop == "length":
                 return model.ended("completed", _ENDS.get(reply.stop) or f"stopped: {reply.detail}")
             outputs = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evalkit.execute.off_limits import off_limits
+from evalkit.execute.off_limits import linked, off_limits
 
 
 def test_each_is_named_as_it_is_called_and_as_it_is(tmp_path: Path) -> None:
@@ -14,9 +14,9 @@ def test_each_is_named_as_it_is_called_and_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "project").symlink_to(real)
     project = tmp_path / "project"
 
-    assert (real / "cases", real / "results") == off_limits(real / "cases", (real / "results",))
+    assert (real / "cases", real / "results") == off_limits(real / "cases", (real / "results",), ())
     assert (project / "cases", real / "cases", project / "results", real / "results") == off_limits(
-        project / "cases", (project / "results",))
+        project / "cases", (project / "results",), ())
 
 
 def test_where_links_below_the_cases_lead(tmp_path: Path) -> None:
@@ -32,9 +32,9 @@ def test_where_links_below_the_cases_lead(tmp_path: Path) -> None:
     (cases / "own/circle").symlink_to("circle")
 
     assert {cases, tmp_path / "elsewhere/suite", tmp_path / "elsewhere/data", tmp_path / "elsewhere/notes.md"} == set(
-        off_limits(cases, ()))
+        off_limits(cases, (), linked(cases)))
 
 
 def test_folders_that_are_not_there_yet(tmp_path: Path) -> None:
     """An agent may make them, or somebody else may."""
-    assert (tmp_path / "cases", tmp_path / "store") == off_limits(tmp_path / "cases", (tmp_path / "store",))
+    assert (tmp_path / "cases", tmp_path / "store") == off_limits(tmp_path / "cases", (tmp_path / "store",), ())
