@@ -2,6 +2,10 @@
 
 A browser runs what an agent wrote, so it works in a process of its own (page_child.py), on a disposable copy, without
 a network, and is ended whatever it does. Where it cannot be started, that is an error and no verdict.
+
+What holds the page: in every lane the browser's only way out is the proxy of page_server.py, and a time limit; in the
+local lane Chromium's own sandbox (which root has not), in the sandbox lane the room's walls in its place: the browser,
+what drives it and the server are inside, with a loopback of their own.
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import sys
 import tempfile
 import time
@@ -21,7 +26,6 @@ from typing import Any
 
 from evalkit.analysis.model import PageSpec, Toolchain
 from evalkit.errors import HarnessError
-from evalkit.execute.process import run
 from evalkit.grade.evidence import EVIDENCE_LIMIT, excerpt, plain
 from evalkit.grade.final_tree import Copy, FinalTree
 from evalkit.grade.verdict import Verdict
@@ -29,13 +33,17 @@ from evalkit.records import write_bytes
 
 __all__ = ["DISTRIBUTIONS", "find_browser", "grade_page", "page_version"]
 
-VERSION = "page 1"
+VERSION = "page 2"
 DISTRIBUTIONS = ("playwright",)
 """Distributions whose versions are part of the grader's. A newer browser grades nothing again by itself."""
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _USUAL = Path("/usr/bin/chromium")
+_OF_BROWSER = ("/etc/chromium.d", "/opt/google/chrome")
+"""What browsers read beside what is in /usr: Debian's start script fails without the former."""
 _OURS = 60
 """Seconds for what is not the page's: the browser's start, the time that it is watched, its end."""
+_LARGEST_REPORT, _LARGEST_PICTURE = 1_000_000, 20_000_000
+"""Bytes of what the browser's process leaves."""
 _KINDS = {"uncaught": ("uncaught error", "uncaught errors"), "console": ("console error", "console errors"),
           "request": ("failed request", "failed requests"), "blocked": ("blocked request", "blocked requests"),
           "time": ("time limit", "time limit"), "crash": ("crash", "crashes")}
@@ -74,38 +82,66 @@ def grade_page(spec: PageSpec, tree: FinalTree, toolchains: tuple[Toolchain, ...
         raise HarnessError("`check page` needs what drives a browser, which is not installed",
                            hint="pip install 'evalkit[browser]' has it")
     packages = [str(ready.folder / "npm/node_modules") for ready in tree.session.installed(toolchains)]
-    with tree.copy(toolchains) as copy:
+    with tree.copy(toolchains, lane=tree.lane) as copy:
         browser = find_browser(copy.env["PATH"])
-        job = {"root": str(copy.tree), "packages": packages, "path": spec.path, "browser": browser,
-               "limit": spec.limit}
-        report = _looked_at(copy, job, spec.limit, tree)
-        picture = copy.scratch / "screenshot.png"
-        if screenshot is not None and picture.is_file():
-            write_bytes(screenshot, picture.read_bytes(), sync=False)
+        job = {"root": copy.seen(copy.tree), "packages": packages, "path": spec.path, "browser": browser,
+               "limit": spec.limit, "walls": copy.room.walls}
+        report, picture = _looked_at(copy, job, spec.limit, tree)
+        if screenshot is not None and picture:
+            write_bytes(screenshot, picture, sync=False)
     return _verdict(spec, report)
 
 
-def _looked_at(copy: Copy, job: dict[str, Any], limit: int, tree: FinalTree) -> dict[str, Any]:
-    """The report of the process that drives the browser."""
-    given, place, log = (copy.scratch / name for name in ("job.json", "report.json", "page.log"))
+def _looked_at(copy: Copy, job: dict[str, Any], limit: int, tree: FinalTree) -> tuple[dict[str, Any], bytes]:
+    """The report of the process that drives the browser, and the picture that it took, if any."""
+    room, desk = copy.room, copy.room.beside / "page"
+    desk.mkdir(parents=True)
+    given, place, picture, log = (desk / "job.json", desk / "report.json", desk / "screenshot.png",
+                                  copy.scratch / "page.log")
     given.write_text(json.dumps(job), encoding="utf-8")
-    argv = [sys.executable, "-P", "-m", "evalkit.grade.page_child", str(given), str(place),
-            str(copy.scratch / "screenshot.png")]
+    argv = [sys.executable, "-P", "-m", "evalkit.grade.page_child", *map(copy.seen, (given, place, picture))]
     with _short_folder() as short:
-        env = copy.env | {"PYTHONPATH": str(Path(__file__).parents[2]), "TMPDIR": short}
-        finished = run(argv, cwd=copy.scratch, env=env, limit=limit + _OURS, log=log, tick=tree.session.tick)
+        code = _code(desk) if room.walls else Path(__file__).parents[2]
+        env = room.env | {"PYTHONPATH": copy.seen(code), "TMPDIR": "/tmp" if room.walls else short}
+        if room.walls:
+            for folder in (sys.prefix, sys.base_prefix, *_OF_BROWSER):
+                if Path(folder).exists():
+                    room.show(Path(folder))
+        finished = room.run(argv, cwd=desk, env=env, limit=limit + _OURS, log=log, tick=tree.session.tick)
     try:
-        report: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        report: dict[str, Any] = json.loads(_left(place, _LARGEST_REPORT))
+    except ValueError:
         report = {"stage": "starting", "troubles": [], "notes": [], "browser": ""}
     if report["stage"] == "done":
-        return report
+        return report, _left(picture, _LARGEST_PICTURE)
     if report["stage"] == "starting" or not finished.ended_by:
         said = excerpt(log.read_text(encoding="utf-8", errors="replace")) if log.is_file() else ""
         raise HarnessError(f"the browser does not work ({finished.ended_by or f'status {finished.exit_code}'})\n{said}",
                            hint=f"does `{job['browser']} --headless --version` work here?")
     report["troubles"].append({"kind": "time", "told": "the page held the browser up until both were ended"})
-    return report
+    return report, b""
+
+
+def _code(desk: Path) -> Path:
+    """What runs inside walls: of evalkit these modules alone, since beside its folder a project may lie."""
+    here = Path(__file__).parent
+    target = desk / "code/evalkit/grade"
+    target.mkdir(parents=True)
+    shutil.copy(here.parent / "__init__.py", target.parent)
+    for name in ("__init__.py", "page_child.py", "page_server.py"):
+        shutil.copy(here / name, target)
+    return desk / "code"
+
+
+def _left(place: Path, most: int) -> bytes:
+    """A file that was left where a page's browser could write: nothing where it is none, or is too large."""
+    try:
+        descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return b""
+    with open(descriptor, "rb") as file:  # noqa: PTH123 - of a descriptor
+        data = file.read(most + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    return data if len(data) <= most else b""
 
 
 @contextmanager

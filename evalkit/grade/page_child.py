@@ -3,7 +3,8 @@
     python -m evalkit.grade.page_child JOB REPORT SCREENSHOT
 
 JOB is JSON: `root` and `packages` (folders), `path` (of the page), `browser` (its program), `limit` (seconds until the
-page has to be there). REPORT is written over as things happen, so that it tells how far a process came that was ended:
+page has to be there), `walls` (whether the room has walls, which then hold the browser). REPORT is written over as
+things happen, so that it tells how far a process came that was ended:
 
     {"stage": "starting" | "loading" | "watching" | "done", "browser": version,
      "troubles": [{"kind": "uncaught" | "console" | "request" | "blocked" | "time" | "crash", "told": words}],
@@ -92,7 +93,7 @@ def main(job_file: str, report_file: str, screenshot: str) -> None:
     with serving(site) as proxy, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=job["browser"], args=list(_FLAGS), proxy={"server": proxy},
-            chromium_sandbox=os.geteuid() != 0)  # root has no sandbox to put it into
+            chromium_sandbox=os.geteuid() != 0 and not job.get("walls"))  # root has none, walls allow no second one
         report.data["browser"] = browser.version
         context = browser.new_context(viewport={"width": 1280, "height": 720}, service_workers="block",
                                       accept_downloads=False)

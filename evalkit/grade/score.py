@@ -22,7 +22,7 @@ from evalkit.grade.verdict import Measure, Verdict
 
 __all__ = ["COMPOSITE", "MEASURES", "grade_score", "score_distributions", "score_version"]
 
-VERSION = "score 1"
+VERSION = "score 2"
 MEASURES = ("import_match", "api_match", "forbidden_clean", "parse_ok")
 COMPOSITE = "composite"
 _LARGEST = 200_000
@@ -72,7 +72,7 @@ def grade_score(spec: ScoreSpec, tree: FinalTree, toolchains: tuple[Toolchain, .
         amiss += [f"forbidden: {told}" for told in bad]
         fine += [finding.told for finding in findings if finding.outcome == "not found"]
     if spec.parses is not None:
-        with tree.copy(toolchains) as copy:
+        with tree.copy(toolchains, lane=tree.lane) as copy:
             check = CheckInCopy(tree, copy)
             values = {"answer": spec.answer}
             verdict = check.command(spec.parses, values, spec.parses.limit)

@@ -8,24 +8,35 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from evalkit.analysis.model import Check, PageSpec
+from evalkit.execute.lanes import LANES
 from evalkit.grade.grader import grade_check
 from evalkit.grade.verdict import Verdict
 from tests.processes import proc_files
+from tests.sandbox import bwrap
 from tests.unit.grade.trees import a_case, final_tree
 
 pytestmark = pytest.mark.slow
 
 
-def loaded(folder: Path, body: str, *, limit: int = 8, **files: str) -> Verdict:
+@pytest.fixture(params=LANES)
+def lane(request: pytest.FixtureRequest) -> str:
+    """Every lane of this machine. Where the sandbox does not work, its tests fail and say so."""
+    if request.param == "sandbox":
+        bwrap()
+    return str(request.param)
+
+
+def loaded(folder: Path, body: str, *, limit: int = 8, lane: str = "local", **files: str) -> Verdict:
     page = f"<!doctype html><title>A page</title><body>{body}</body>"
     check = Check("smoke", "page", PageSpec("index.html", limit), (), False, "", "x.eval:1:1")
     tree = final_tree(folder, {"index.html": page, **{name.replace("_", "."): text for name, text in files.items()}})
-    return grade_check(a_case(), check, tree, {}, "local", None, folder / "screenshots").verdict
+    return grade_check(a_case(), check, evolve(tree, lane=lane), {}, lane, None, folder / "screenshots").verdict
 
 
-def test_a_page_that_works(tmp_path: Path) -> None:
+def test_a_page_that_works(tmp_path: Path, lane: str) -> None:
     """Modules, a worker, WebGL in a browser without a graphics card, and a secure context; a picture of it is kept."""
     verdict = loaded(tmp_path, """
       <canvas></canvas><script type="module">
@@ -35,7 +46,7 @@ def test_a_page_that_works(tmp_path: Path) -> None:
       if (!document.querySelector('canvas').getContext('webgl2')) throw new Error('no WebGL');
       if (!isSecureContext) throw new Error('not secure');
       console.warn('careful');
-      </script>""", other_js="export const say = 'hello';", work_js="onmessage = () => fetch('other.js');")
+      </script>""", lane=lane, other_js="export const say = 'hello';", work_js="onmessage = () => fetch('other.js');")
     assert ("pass", "index.html loads without an error") == (verdict.status, verdict.summary), verdict.evidence
     assert "warning: careful (/index.html:" in verdict.evidence
     assert (tmp_path / "screenshots/smoke.png").read_bytes().startswith(b"\x89PNG")
@@ -98,16 +109,28 @@ def elsewhere() -> Iterator[tuple[str, list[str]]]:
 def test_nothing_leaves_the_page(tmp_path: Path, elsewhere: tuple[str, list[str]], attempt: str) -> None:
     """Whatever a page tries, nobody hears of it, and it is told."""
     host, visitors = elsewhere
-    verdict = loaded(tmp_path, f"<script>{attempt.replace('HOST', host)}</script>")
-    assert "fail" == verdict.status
-    assert "blocked request" in verdict.summary
-    assert host in verdict.evidence
+    _refused(loaded(tmp_path, f"<script>{attempt.replace('HOST', host)}</script>"), host)
     assert [] == visitors
 
 
-def test_nothing_is_left_running(tmp_path: Path) -> None:
-    """A page that hangs takes the browser down with it."""
-    loaded(tmp_path, "<script>for (;;) {}</script>", limit=2)
+def test_nothing_leaves_the_sandbox(tmp_path: Path, elsewhere: tuple[str, list[str]]) -> None:
+    """There is no other address within it, and what is tried is told as elsewhere."""
+    bwrap()
+    host, visitors = elsewhere
+    _refused(loaded(tmp_path, f"<script>fetch('http://{host}/x').catch(() => {{}})</script>", lane="sandbox"), host)
+    assert [] == visitors
+
+
+def _refused(verdict: Verdict, host: str) -> None:
+    assert "fail" == verdict.status
+    assert "blocked request" in verdict.summary
+    assert host in verdict.evidence
+
+
+def test_nothing_is_left_running(tmp_path: Path, lane: str) -> None:
+    """A page that hangs takes the browser down with it, and is told in either lane."""
+    verdict = loaded(tmp_path, "<script>for (;;) {}</script>", limit=2, lane=lane)
+    assert ("fail", "index.html: time limit") == (verdict.status, verdict.summary), verdict.evidence
     assert [] == [process for process in proc_files("cmdline")
                   if str(tmp_path).encode() in _read(process)]
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from evalkit.analysis.model import Check, PageSpec
+from evalkit.execute.lanes import LocalRoom
 from evalkit.execute.process import Finished
 from evalkit.grade import page as module
 from evalkit.grade.grader import grade_check, grader_files, grader_version
@@ -111,7 +112,7 @@ def test_without_a_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_browser_that_does_not_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the page did not do is no fail of it."""
-    monkeypatch.setattr(module, "run", lambda *_, **__: Finished(1, 0.1))
+    monkeypatch.setattr(LocalRoom, "run", lambda *_, **__: Finished(1, 0.1))
     verdict = graded(tmp_path)
     assert "error" == verdict.status
     assert verdict.summary.startswith("the browser does not work (status 1)")
@@ -119,5 +120,5 @@ def test_a_browser_that_does_not_work(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_its_version() -> None:
     """What drives the browser is part of it."""
-    assert grader_version(PageSpec("index.html")).startswith("page 1, playwright ")
+    assert grader_version(PageSpec("index.html")).startswith("page 2, playwright ")
     assert ["METADATA"] == [file.name for file in grader_files(PageSpec("index.html"))]

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from evalkit.analysis.model import Check, Command, Pattern, ScoreSpec
 from evalkit.grade import score as module
@@ -13,6 +14,7 @@ from evalkit.grade import score_code
 from evalkit.grade.grader import grade_check, grader_files, grader_version
 from evalkit.grade.score_code import Language, read_code
 from evalkit.grade.verdict import Verdict
+from tests.sandbox import bwrap
 from tests.unit.grade.trees import a_case, final_tree
 
 IMPORTS = ("xrblocks", "xrblocks/addons/netblocks")
@@ -67,11 +69,11 @@ OUTPUTS: tuple[tuple[str, str, int, int, bool], ...] = (
 
 def graded(folder: Path, output: str | bytes | None, *, threshold: float | None = 0.9, answer: str = "main.js",
            language: Language = "javascript", imports: tuple[str, ...] = IMPORTS, apis: tuple[str, ...] = APIS,
-           forbid: tuple[Pattern, ...] = (FORBID,), parses: Command | None = None) -> Verdict:
+           forbid: tuple[Pattern, ...] = (FORBID,), parses: Command | None = None, lane: str = "local") -> Verdict:
     spec = ScoreSpec(answer, language, imports, apis, forbid, parses, threshold)
     check = Check("code", "score", spec, (), False, "", "x.eval:1:1")
     tree = final_tree(folder, {"README.md": "", **({} if output is None else {answer: output})})
-    return grade_check(a_case(), check, tree, {}, "local").verdict
+    return grade_check(a_case(), check, evolve(tree, lane=lane), {}, lane).verdict
 
 
 def numbers(verdict: Verdict) -> dict[str, float]:
@@ -189,6 +191,16 @@ def test_a_command_parses_it(tmp_path: Path) -> None:
     assert ("error", ()) == (missing.status, missing.measures)
 
 
+def test_the_parser_runs_in_the_lane(tmp_path: Path) -> None:
+    """Behind walls it sees the workspace, and nothing of where the project lies."""
+    bwrap()
+    (tmp_path / "outside").write_text("")
+    test = f"test $PWD = /workspace && test -s $1 && ! test -e {tmp_path}/outside"
+    verdict = graded(tmp_path, "a()", imports=(), apis=(), forbid=(), lane="sandbox",
+                     parses=Command(("sh", "-c", test, "sh", "{answer}"), 20))
+    assert {"composite": 1.0, "parse_ok": 1.0} == numbers(verdict), verdict.evidence
+
+
 def test_the_threshold_is_exact(tmp_path: Path) -> None:
     """Seven of ten are 0.7, whatever binary fractions make of it."""
     for number, (threshold, status) in enumerate(((0.7, "pass"), (0.71, "fail"), (None, "pass"))):
@@ -238,6 +250,6 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_grammar_is_part_of_the_version() -> None:
     """Another grammar may read the same answer otherwise."""
     spec = ScoreSpec("a.py", "python", ("a",), (), (), None, None)
-    assert grader_version(spec).startswith("score 1, tree-sitter 0.")
+    assert grader_version(spec).startswith("score 2, tree-sitter 0.")
     assert "tree-sitter-python" in grader_version(spec)
     assert ["METADATA", "METADATA"] == [file.name for file in grader_files(spec)]
