@@ -32,6 +32,7 @@ COMMANDS = {
     "new": ("new", "start a case, from a commented file"),
     "list": ("list", "the cases of a project, or a suite's catalogue in Markdown"),
     "import": ("import_", "convert cases of another system"),
+    "report": ("report", "a run's reports, made by hand: report.html, a page to read it in"),
     "arms": ("arms", "a run's arms side by side, and what parts of the guidance are worth"),
     "upload": ("upload", "a run's trials as an experiment at Braintrust"),
     "transcript": ("transcript", "what an agent did: its transcript as a conversation"),

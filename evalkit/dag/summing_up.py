@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,9 @@ from evalkit.report.update import update_report
 if TYPE_CHECKING:
     from evalkit.dag.progress import Progress
     from evalkit.errors import EvalkitError
+    from evalkit.report.html import PageState
 
-__all__ = ["sum_up", "summary_places", "told"]
+__all__ = ["draw_page", "drawn", "sum_up", "summary_places", "told"]
 
 
 def summary_places(root: Path, run: str) -> tuple[Path, Path]:
@@ -50,3 +52,31 @@ def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress, *, new
         progress.started(f"report:{run}", why or told(state.changes) or "trials without a result")
         progress.finished(f"report:{run}", "")
     return list(state.errors)
+
+
+def draw_page(root: Path, run: str, environ: Mapping[str, str], store: str | None = None, *,
+              forced: bool = False) -> PageState:
+    """Bring a run's report.html up to date with its summary. store: the choice of that name. forced: all of it anew.
+
+    Raises UserError where Jinja2 is not installed, HarnessError where it cannot be written.
+    """
+    from evalkit.execute.places import Places
+    from evalkit.execute.secrets import Redactor
+    from evalkit.plan.choices import secret_names
+    from evalkit.report.html import update_page
+
+    places = Places.of(root, environ, store)
+    return update_page(places.results / run, places.state / "cache" / "page" / run, places.store,
+                       Redactor.of(environ, secret_names(root)), forced=forced)
+
+
+def drawn(root: Path, run: str, environ: Mapping[str, str], store: str | None) -> list[EvalkitError]:
+    """`draw_page` at the end of a run: what went wrong. Without Jinja2 there is no page, and nothing wrong."""
+    from evalkit.errors import EvalkitError
+
+    if find_spec("jinja2") is None:
+        return []
+    try:
+        return list(draw_page(root, run, environ, store).errors)
+    except EvalkitError as error:
+        return [error]

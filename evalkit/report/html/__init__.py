@@ -1,0 +1,5 @@
+"""report.html: a run as pages for people. `update_page` keeps it up to date; docs/report.md says how to read it."""
+
+from evalkit.report.html.update import DATA, PAGE, PageState, update_page
+
+__all__ = ["DATA", "PAGE", "PageState", "update_page"]

@@ -1,0 +1,119 @@
+"""report.html: the matrix of a run, and the program that opens trials, in one file that may do nothing else.
+
+The page holds its style and its script, and the content-security policy names both by their digests. Nothing else runs
+or draws: no script that a text of an agent's would bring, no handler in an attribute, no address. The data of a trial
+is a script beside the page, since no browser lets a page from the disk read a file; `strict-dynamic` allows those, and
+those alone, that the page's own script adds. `'self'` would not do: browsers do not agree on what it means for a file,
+and where it means the disk, it means all of it. A nonce would do, but for a page that lies on a disk it is no secret,
+and a digest need be none. Trusted Types keep the script itself from ever making markup from a text. Screenshots are
+within the data, so that pictures need no address either.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from evalkit.errors import UserError
+from evalkit.report.html.matrix import MARKS, matrix, parts_of
+from evalkit.report.html.texts import embedded
+
+__all__ = ["can_render", "program_digest", "render"]
+
+_SCRIPTS = ("dom.js", "state.js", "matrix.js", "list.js", "diff.js", "talk.js", "search.js", "trial.js", "keys.js",
+            "main.js")
+"""The parts of the page's script, in their order."""
+_POLICY = ("default-src 'none'; script-src 'sha256-{script}' 'strict-dynamic'; style-src 'sha256-{style}'; "
+           "img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; "
+           "trusted-types evalkit")
+
+
+def can_render() -> bool:
+    """Whether what makes the page is installed."""
+    from importlib.util import find_spec
+
+    return find_spec("jinja2") is not None
+
+
+def program_digest() -> str:
+    """Of all that the page is made of but the run."""
+    return hashlib.sha256("\0".join([*_program(), _template(), _POLICY]).encode()).hexdigest()
+
+
+@cache
+def _template() -> str:
+    return (files("evalkit.report.html") / "templates/report.html.j2").read_text(encoding="utf-8")
+
+
+@cache
+def _program() -> tuple[str, str]:
+    """The page's script and its style."""
+    folder = files("evalkit.report.html") / "static"
+    parts = "\n".join((folder / name).read_text(encoding="utf-8") for name in _SCRIPTS)
+    return (f'(() => {{\n"use strict";\n{parts}\n}})();\n', (folder / "style.css").read_text(encoding="utf-8"))
+
+
+def render(run: str, trials: Sequence[Mapping[str, Any]], data: str) -> str:
+    """The page of a run. trials: the lines of its summary. data: the folder of trials' data, as the page finds it.
+
+    Raises UserError where Jinja2 is not installed.
+    """
+    try:
+        from jinja2 import Environment, StrictUndefined
+        from markupsafe import Markup
+    except ImportError:
+        raise UserError("report.html is made with Jinja2, which is not installed",
+                        hint="pip install 'evalkit[report]' has it") from None
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(_template())
+    script, style = _program()
+    made = matrix(trials)
+    return template.render(
+        run=run, matrix=made, marks=MARKS, totals=_totals(trials), notes=_notes(trials),
+        policy=Markup(_POLICY.format(script=_sha256(script), style=_sha256(style))),
+        script=Markup(script), style=Markup(style),
+        index=Markup(embedded({"run": run, "data": data, "trials": [_entry(line.data) for line in made.lines]})))
+
+
+def _sha256(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _entry(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A trial as the page's script knows it before it is opened."""
+    track, arm = parts_of(data)
+    tokens = data.get("tokens") or {}
+    return {"place": data["place"], "case": data["case"], "track": track, "arm": arm, "suite": data["suite"],
+            "tier": data.get("tier") or "", "agent": data["agent"], "model": data["model"] or "",
+            "played": data.get("played") or "", "trial": data["trial"], "status": data["status"],
+            "reason": data["reason"], "checks": list((data.get("checks") or {}).items()),
+            "judge": _mean(data.get("judge") or ()), "turns": data.get("turns"),
+            "tokens": sum(tokens.values()) if tokens else None, "cost": data.get("cost"), "seconds": data["seconds"],
+            "ended": data.get("ended") or ""}
+
+
+def _mean(scores: Sequence[float]) -> float | None:
+    return round(sum(scores) / len(scores), 2) if scores else None
+
+
+def _totals(trials: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Sums over all trials, as far as they are known."""
+    costs = [data[name] for data in trials for name in ("cost", "failed_cost", "judge_cost") if data.get(name)]
+    return {"cost": sum(costs), "seconds": sum(data["seconds"] for data in trials),
+            "tokens": sum(sum((data.get("tokens") or {}).values()) for data in trials)}
+
+
+def _notes(trials: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What must be known of a run before anything is concluded from it."""
+    told = []
+    if any(data["self_check"] for data in trials):
+        told.append("self-check: the reference answer was played, no model was called")
+    if any(data.get("dry") for data in trials):
+        told.append("dry: no model was called, so fails are to be expected")
+    if any(data.get("played") for data in trials):
+        told.append("played: a file played the model's part, nothing was paid")
+    return told

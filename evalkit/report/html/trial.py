@@ -1,0 +1,129 @@
+"""A trial as the report opens it: its result, its conversation, what it changed, its screenshots, as plain data.
+
+The data is put together from what lies beside result.json. Every text in it is cleaned of keys once more: a folder of
+results may be somebody else's, or older than a key that is known by now.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from evalkit.errors import HarnessError
+from evalkit.execute.secrets import Redactor
+from evalkit.execute.transcripts import read_events
+from evalkit.report.html.changes import Changes
+from evalkit.report.html.conversation import NAME, conversation
+from evalkit.report.html.texts import cleaned
+
+__all__ = ["Reader"]
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_LARGEST_PICTURE, _MOST_PICTURES = 4_000_000, 20
+"""Bytes of a screenshot, and how many of one trial, that are shown."""
+_USAGE = ("turns", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cost", "cost_source")
+
+
+@frozen
+class Reader:
+    """Makes the data of trials."""
+
+    redactor: Redactor
+    changes: Changes
+
+    def read(self, folder: Path, place: str, result: Mapping[str, Any]) -> dict[str, Any]:
+        """The data of a trial with a result. folder: the trial's; place: its path below the run's."""
+        checks = [_check(check, result.get("must_fail") or ()) for check in result["checks"]]
+        told = cleaned({
+            "place": place, **{name: result.get(name) for name in _OWN},
+            "ending": {name: result["ending"].get(name) for name in ("status", "detail", "retries", "notes")},
+            "usage": {name: result["ending"]["usage"].get(name) for name in _USAGE},
+            "failed": len(result.get("failed") or ()), "audit": _audit(result.get("audit")), "checks": checks,
+            "spans": _spans(result), "facts": _facts(result), "left_out": result.get("left_out") or [],
+        }, self.redactor)
+        data: dict[str, Any] = told
+        data["changes"] = self.changes.of(folder, str(result.get("agent_key") or ""))
+        data["talk"] = self._talk(folder)
+        data["pictures"] = _pictures(folder)
+        return data
+
+    def _talk(self, folder: Path) -> dict[str, Any]:
+        path = folder / NAME
+        if not path.is_file():
+            return {"events": [], "note": "it left no transcript"}
+        try:
+            return conversation(read_events(path), self.redactor) | {"bytes": path.stat().st_size}
+        except HarnessError as error:
+            return {"events": [], "note": self.redactor.text(error.message)}
+
+
+_OWN = ("case", "unit", "suite", "run", "trial", "lane", "agent", "model", "status", "reason", "note", "self_check",
+        "dry", "seconds", "prewarm_seconds", "finished_at", "played", "tier")
+
+
+def _check(check: Mapping[str, Any], must_fail: object) -> dict[str, Any]:
+    verdict = check["verdict"]
+    judging = verdict.get("judging") or {}
+    told = {name: check.get(name) for name in ("id", "kind", "description", "advisory", "seconds", "key")}
+    told |= {name: verdict.get(name) for name in ("status", "summary", "evidence", "score", "alpha", "measures",
+                                                  "tests")}
+    told["must_fail"] = isinstance(must_fail, list) and check["id"] in must_fail
+    told["judged"] = {"model": judging.get("model"), "retries": judging.get("retries"),
+                      "notes": judging.get("notes") or [],
+                      "cost": (judging.get("usage") or {}).get("cost")} if judging else None
+    told["votes"] = [{name: vote.get(name) for name in ("model", "number", "scores", "error")}
+                     for vote in verdict.get("votes") or ()]
+    return told
+
+
+def _audit(audit: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if not audit:
+        return None
+    return {name: audit.get(name) for name in ("contaminated", "findings", "tries", "more", "gaps", "note", "blind")}
+
+
+def _spans(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """How long what took, each from the earliest time at which it could begin: seconds from the first one's begin."""
+    prewarm, agent = float(result.get("prewarm_seconds") or 0), float(result.get("seconds") or 0)
+    spans = [{"what": "prewarm", "name": "prewarm", "start": 0.0, "seconds": prewarm}] if prewarm else []
+    spans.append({"what": "agent", "name": "agent", "start": prewarm, "seconds": agent})
+    for check in result["checks"]:
+        kind = "judge" if check.get("kind") == "judge" else "check"
+        spans.append({"what": kind, "name": check["id"], "start": prewarm + agent,
+                      "seconds": float(check.get("seconds") or 0)})
+    return spans
+
+
+def _facts(result: Mapping[str, Any]) -> list[list[str]]:
+    """Keys and versions, as pairs."""
+    told = [["finished", result.get("finished_at")], ["lane", result.get("lane")], ["evalkit", result.get("evalkit")],
+            ["agent's version", result.get("agent_version")],
+            *([name, version] for name, version in sorted((result.get("versions") or {}).items())),
+            ["key of the agent run", result.get("agent_key")], ["digest of the final tree", result.get("tree_digest")],
+            ["played from", result.get("played")]]
+    return [[str(name), str(value)] for name, value in told if value]
+
+
+def _pictures(folder: Path) -> list[dict[str, Any]]:
+    """The screenshots, within the data: the page may load nothing else."""
+    found: list[dict[str, Any]] = []
+    try:
+        paths = sorted(path for path in (folder / "screenshots").iterdir() if path.suffix == ".png")
+    except OSError:
+        return []
+    for path in paths[:_MOST_PICTURES]:
+        try:
+            size = path.stat().st_size
+            data = path.read_bytes() if size <= _LARGEST_PICTURE else b""
+        except OSError:
+            continue
+        if data.startswith(_PNG):
+            found.append({"check": path.stem, "data": base64.b64encode(data).decode(), "note": ""})
+        else:
+            note = f"screenshots/{path.name} is not shown: " + ("no PNG" if data else f"it has {size:,} bytes")
+            found.append({"check": path.stem, "data": "", "note": note})
+    return found
