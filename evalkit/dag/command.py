@@ -20,7 +20,7 @@ from evalkit.dag import interrupts
 from evalkit.dag.failure import Failure
 from evalkit.dag.invocation import Invocation
 from evalkit.dag.loader import Loader
-from evalkit.dag.summing_up import sum_up
+from evalkit.dag.summing_up import drawn, sum_up
 from evalkit.diagnostics.streams import drop_output
 from evalkit.errors import EvalkitError, Exit
 from evalkit.report.row import Row, failed_row
@@ -103,7 +103,10 @@ class Run(DoitRun):  # type: ignore[misc]
             return _help(look)
         if look.planned is None:
             rows = _each_once(look.rows[name] for name in self.loader.asked)
-            errors = [] if look.summed_up else sum_up(look.root, look.run, rows, look.progress, new=False)
+            errors: list[EvalkitError] = []
+            if not look.summed_up:
+                errors += sum_up(look.root, look.run, rows, look.progress, new=False)
+                errors += drawn(look.root, look.run, look.environ, look.choices.store)
             if not errors and not look.summed_up:
                 with contextlib.suppress(DatabaseException):
                     look.keep({}, summed_up=True)
@@ -123,7 +126,8 @@ class Run(DoitRun):  # type: ignore[misc]
             from evalkit.dag.announce import announcement
 
             print(announcement(plan, each), end="", file=sys.stderr)
-        rows, errors = dict(look.rows), []
+        rows = dict(look.rows)
+        errors: list[EvalkitError] = []
 
         def settle(reporter: Reporter) -> None:
             """Once all has run, and while the state is open."""
@@ -133,6 +137,7 @@ class Run(DoitRun):  # type: ignore[misc]
                 new = any(name.startswith("result:") for name in reporter.executed)
                 held = [row for of_name in look.rows.values() for row in of_name] if look.summed_up else ()
                 errors.extend(sum_up(look.root, look.run, found, progress, new=new, held=held))
+                errors.extend(drawn(look.root, look.run, look.environ, look.choices.store))
             if not reporter.ignored:
                 with contextlib.suppress(EvalkitError, DatabaseException):  # only the next run's quickness hangs on it
                     look.keep({name: list(zip(of_name, rows[name], strict=True)) for name, of_name in trials.items()
