@@ -8,5 +8,5 @@ cp "$sdk/packages/core/rt/rt.zig" .check/rt.zig
 cat >.check/all.zig <<'END'
 test { @import("std").testing.refAllDecls(@import("core.zig")); }
 END
-zig test .check/all.zig >.check/zig.log 2>&1 || { cat .check/zig.log >&2; exit 1; }
+zig test --cache-dir .check/zig-cache .check/all.zig >.check/zig.log 2>&1 || { cat .check/zig.log >&2; exit 1; }
 echo ok
