@@ -24,6 +24,7 @@ from evalkit.execute.toolchain import Installed, find_installed
 from evalkit.gateway import Reply, ScriptedGateway, Step, Text, ToolCall
 from tests.e2e.conftest import REPOSITORY, RealProject, workspace_of
 from tests.feature.project import KEY, PYPROJECT, files_with
+from tests.sandbox import bwrap
 
 pytestmark = pytest.mark.slow
 
@@ -82,18 +83,29 @@ def run_tests(case: Case, tools: Installed, *layers: Path, postgres: Path | None
         return done.returncode, {test["fullName"] for test in all_tests if test["status"] != "passed"}, len(all_tests)
 
 
-def prove(project: RealProject, *cases: str) -> subprocess.CompletedProcess[str]:
+def prove(project: RealProject, *cases: str, within: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """within: the words before the command, which say where it runs."""
     env = {**{name: value for name, value in os.environ.items() if not name.startswith(("EVAL", "ANTHROPIC", "AI_"))},
            "EVALKIT_WORK": str(project.root.parent / "work")}
     if "EVALKIT_CACHE" in os.environ:
         env["EVALKIT_CACHE"] = os.environ["EVALKIT_CACHE"]
-    return subprocess.run([sys.executable, "-m", "evalkit.cli", "check", "--prove", *cases], cwd=project.root, env=env,
-                          capture_output=True, text=True, check=False, timeout=900)
+    return subprocess.run([*within, sys.executable, "-m", "evalkit.cli", "check", "--prove", *cases],
+                          cwd=project.root, env=env, capture_output=True, text=True, check=False, timeout=900)
 
 
 def test_a_part_of_the_proof(suite: RealProject) -> None:
     """The right answer passes, nothing fails, each wrong answer fails the tests that it names, and no others."""
     done = prove(suite, "view-keeps-rls", "prisma-pooling")
+    assert 0 == done.returncode, done.stdout + done.stderr
+    assert done.stdout.endswith("2 of 2 proven\n"), done.stdout
+
+
+def test_a_proof_needs_no_network(suite: RealProject) -> None:
+    """Once the toolchain is installed: behind a wall with nothing but loopback, one case in SQL and an edge function."""
+    wall = (bwrap(), "--dev-bind", "/", "/", "--proc", "/proc", "--unshare-net", "--die-with-parent", "--")
+    alone = subprocess.run([*wall, "cat", "/proc/net/dev"], capture_output=True, text=True, check=True).stdout
+    assert ["lo"] == [line.partition(":")[0].strip() for line in alone.splitlines() if ":" in line]
+    done = prove(suite, "schema-cache-reload", "edge-function-cors-secret", within=wall)
     assert 0 == done.returncode, done.stdout + done.stderr
     assert done.stdout.endswith("2 of 2 proven\n"), done.stdout
 
@@ -161,6 +173,10 @@ CHEATS: dict[str, dict[str, str]] = {
     "a configuration that leaves all out": {**dict.fromkeys(
         ("vitest.config.ts", "vitest.config.mjs", "vite.config.ts", "vitest.workspace.ts"), EMPTY),
         "setup.mjs": "process.exit(0);\n", "package.json": '{"type": "module", "vitest": {"include": []}}\n'},
+    "a setup file that ends the run": {**dict.fromkeys(
+        ("vitest.config.ts", "vitest.config.mjs", "vite.config.mjs", "tests/vitest.config.mjs"),
+        "export default {test: {setupFiles: ['./setup.mjs'], globalSetup: ['./setup.mjs']}}\n"),
+        "setup.mjs": "process.exit(0);\n", "tests/setup.mjs": "process.exit(0);\n"},
     "packages of its own": {"node_modules/vitest/vitest.mjs": FAKE, "node_modules/.bin/vitest": FAKE,
                             "node_modules/vitest/package.json": '{"name": "vitest", "main": "vitest.mjs"}\n',
                             "node_modules/@electric-sql/pglite/package.json": '{"main": "x.js"}\n',
@@ -185,6 +201,34 @@ def test_an_answer_that_cheats_is_rejected(suite: RealProject, tools: Installed,
     status, failed, ran = run_tests(load_project(suite.root).units[CASE][0], tools, tmp_path)
     assert (1, 11) == (status, ran)
     assert len(failed) >= 9
+
+
+EDGE = "edge-function-cors-secret"
+EDGE_CHEATS = {
+    "ends its process": "process.exit(0);\n",
+    "ends its process when it is asked": "Deno.serve(() => process.exit(0));\n",
+    "prints a report": f"console.log({REPORT!r});\nDeno.serve(() => new Response({REPORT!r}));\n",
+    "writes a report": "import { writeFileSync } from 'node:fs';\nfor (const place of ['report', '../report', "
+                       f"process.argv.at(-1)]) try {{ writeFileSync(place, {REPORT!r}); }} catch {{}}\n"
+                       "Deno.serve(() => new Response('{}'));\n",
+    "never answers": "Deno.serve(() => new Promise(() => {}));\n",
+    "ends who started it": "try { process.kill(process.ppid, 'SIGKILL'); } catch {}\n"
+                           "Deno.serve(() => new Response('{}'));\n",
+}
+
+
+@pytest.mark.parametrize("cheat", list(EDGE_CHEATS))
+def test_an_edge_function_that_cheats_is_rejected(suite: RealProject, tools: Installed, tmp_path: Path,
+                                                 cheat: str) -> None:
+    """The one kind of answer whose code runs: it ends its own process, and all hidden tests run all the same."""
+    function = tmp_path / "supabase/functions/convert/index.ts"
+    function.parent.mkdir(parents=True)
+    function.write_text(EDGE_CHEATS[cheat])
+    case = load_project(suite.root).units[EDGE][0]
+    (spec,) = (check.spec for check in case.checks if isinstance(check.spec, HiddenTestsSpec))
+    status, failed, ran = run_tests(case, tools, tmp_path)
+    assert (1, spec.collects) == (status, ran)
+    assert len(failed) >= ran / 2, failed
 
 
 def test_a_link_out_of_the_workspace_is_no_answer(suite: RealProject, tools: Installed) -> None:
@@ -222,10 +266,17 @@ def results_of(request: dict[str, Any]) -> str:
                        if isinstance(block, dict) and block.get("type") == "tool_result"])
 
 
+DESCRIBED = "Work on a Supabase project from its files alone"
+"""How the skill is announced to the model."""
+
+
 def test_the_skill_is_there_in_one_arm_only(suite: RealProject) -> None:
     """The real Claude Code on both arms: one reads the skill, the other has nothing to read; neither finds the hidden
     tests, and that they were looked for is told; no MCP server is there.
     """
+    planted, config = suite.root.parent / "planted", suite.root / "cases/supabase/skeleton/.mcp.json"
+    command = {"command": "sh", "args": ["-c", f"touch '{planted}'"]}
+    config.write_text(json.dumps({"mcpServers": {"planted": command}}))
     script = Script(suite)
     one_run: list[Step] = [script.read_skill, script.seek_tests, script.write, Reply((Text("Done."),))]
     with ScriptedGateway([*one_run, *one_run]) as gateway:
@@ -234,12 +285,13 @@ def test_the_skill_is_there_in_one_arm_only(suite: RealProject) -> None:
             done = suite.doit("run", f"case:{CASE}", "agent=claude", "arm=all", "judge=off", "agents=1")
         finally:
             suite.env.pop("EVALKIT_GATEWAY")
+            config.unlink()
         requests = gateway.main_requests
     assert 8 == len(requests), done.err + done.out
     skilled = [request for request in requests if "A Supabase project is a PostgreSQL database" in results_of(request)]
-    assert 3 == len(skilled)
-    described = "Work on a Supabase project from its files alone"
-    assert 4 == len([request for request in requests if described in json.dumps(request)])
+    assert 3 == len(skilled)  # through the link to it
+    assert 4 == len([request for request in requests if DESCRIBED in json.dumps(request)])
+    assert not planted.exists()
     for request in requests:
         assert not [tool["name"] for tool in request["tools"] if tool["name"].startswith("mcp__")]
         assert "hands a task to somebody else" not in json.dumps(request)
@@ -252,3 +304,29 @@ def test_the_skill_is_there_in_one_arm_only(suite: RealProject) -> None:
         assert ("pass", 11) == (check["verdict"]["status"], len(check["verdict"]["tests"])), check
         assert "tasks.test.ts" in json.dumps(result["audit"]), result["audit"]
     assert [] == files_with(suite.root.parent, KEY)
+
+
+def test_the_sandbox_holds_the_linked_skill_and_the_key_goes_straight_to_the_vendor(suite: RealProject) -> None:
+    """With EVAL_MODEL and ANTHROPIC_API_KEY alone: the vendor is asked by its own name of the model, with its key."""
+    bwrap()
+    key = "sk-ant-api03-a-dummy-key-of-the-vendor-0123456789"
+    script = Script(suite)
+    with ScriptedGateway([script.read_skill, script.write, Reply((Text("Done."),))]) as gateway:
+        more = {"ANTHROPIC_API_KEY": key, "EVAL_MODEL": "claude-opus-4-6", "EVALKIT_GATEWAY": gateway.url}
+        suite.env |= more
+        before = suite.env.pop("AI_GATEWAY_API_KEY", None)
+        try:
+            done = suite.doit("run", f"case:{CASE}", "lane=sandbox", "judge=off", "run=walls")
+        finally:
+            suite.env = {name: value for name, value in suite.env.items() if name not in more}
+            suite.env |= {"AI_GATEWAY_API_KEY": before} if before else {}
+        asked = [request for request in gateway.requests if request.is_main]
+    assert 0 == done.status, done.err + done.out
+    assert {("claude-opus-4-6", key)} == {(str((request.body or {})["model"]), request.headers["x-api-key"])
+                                          for request in asked}
+    told = [results_of(request.body or {}) for request in asked]
+    assert "A Supabase project is a PostgreSQL database" in told[1]
+    assert DESCRIBED in json.dumps(asked[0].body)
+    (result,) = (suite.root / "results/walls").rglob("result.json")
+    assert ("sandbox", "claude-opus-4-6") == tuple(json.loads(result.read_text())[name] for name in ("lane", "model"))
+    assert [] == files_with(suite.root.parent, key)
