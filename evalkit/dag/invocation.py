@@ -20,6 +20,7 @@ from evalkit.dag.settled import Settled, UpToDateTask, context_of
 from evalkit.errors import UserError
 from evalkit.plan.choices import read_choices
 from evalkit.report.row import Row
+from evalkit.report.update import REPORTS
 
 if TYPE_CHECKING:
     from evalkit.analysis.index import Index
@@ -176,9 +177,9 @@ class Invocation:
         if self._settled is None:
             return
         program = [self._plan.program] if self._plan and self._plan.program else []
-        summary = self.root / "results" / self.run / "summary.json"
+        reports = [self.root / "results" / self.run / name for name in REPORTS]
         said = "" if summed_up else "not summed up"
-        report = [] if summed_up is None else [UpToDateTask(f"report:{self.run}", said, [], [summary], [])]
+        report = [] if summed_up is None else [UpToDateTask(f"report:{self.run}", said, [], reports, [])]
         self._settled.keep([*report, *(
             UpToDateTask(name, self._fingerprint(name),
                          [*program, *(self.root / path for path in dict.fromkeys(

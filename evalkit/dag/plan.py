@@ -30,7 +30,7 @@ from evalkit.execute.session import Session
 from evalkit.execute.stages import RETRIES
 from evalkit.plan.choices import DIRECT, Choices, models_of, project_table, read_choices
 from evalkit.plan.trials import Subject, Trial, has_answer
-from evalkit.report.update import report_changes, update_report
+from evalkit.report.update import REPORTS, report_changes, update_report
 
 __all__ = ["PROOF", "Plan"]
 
@@ -249,7 +249,7 @@ class Plan:
                 raise error
 
         self.graph.add(f"report:{self.run}", make, now=lambda: {"run": self.run}, after=(), part_of="report",
-                       lacks=lambda _: told(report_changes(folder, cache)), targets=[folder / "summary.json"],
+                       lacks=lambda _: told(report_changes(folder, cache)), targets=[folder / name for name in REPORTS],
                        doc=f"the summary of the run `{self.run}`", remembers=False)
 
     def add_images(self) -> None:

@@ -14,7 +14,7 @@ from typing import IO
 
 from evalkit.report.row import LONGEST_LINE
 
-__all__ = ["Page", "chop", "coloured", "folded", "styled", "terminal_width", "text_width"]
+__all__ = ["Page", "chop", "coloured", "duration", "folded", "short_count", "styled", "terminal_width", "text_width"]
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 _WORD = re.compile(r"\s*\S+\s*")
@@ -61,6 +61,22 @@ def folded(text: str, width: int) -> list[str]:
             used = text_width(word)
     ends = [*breaks[1:], len(text)]
     return [text[start:end].rstrip() for start, end in zip(breaks, ends, strict=True) if end > start]
+
+
+def short_count(count: float) -> str:
+    """A count of tokens, in three digits or so."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if count >= size * 0.9995:
+            return f"{count / size:.3g}{unit}" if count < size * 999.5 else f"{count / size:.0f}{unit}"
+    return f"{count:.0f}"
+
+
+def duration(seconds: float) -> str:
+    """`4.2s`, `12m08s`, `3h05m`."""
+    if seconds < 59.95:
+        return f"{seconds:.1f}s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}m{rest:02d}s" if minutes < 60 else f"{minutes // 60}h{minutes % 60:02d}m"
 
 
 def terminal_width(stream: IO[str]) -> int:

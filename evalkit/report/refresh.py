@@ -1,8 +1,9 @@
 """The lines of a run's trials, and the reports made of them, where something changed since they were last made.
 
 A trial's line is made anew where its result.json has another stamp than when the line was made. A unit's aggregate is
-made anew where a line of the unit is another, the summary where any is; and both where their file is not the one that
-was written last. A line is kept as the text that it has in the summary: only those of units that changed are parsed.
+made anew where a line of the unit is another, a report where any is; and both where their file is not the one that
+was written last. A line is kept as the text that it has in the summary: of aggregates, only those of units that changed
+are parsed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path
 
 import orjson
@@ -21,9 +22,13 @@ from evalkit.analysis.survey import Stamp, stamp
 from evalkit.errors import HarnessError
 from evalkit.records import SCHEMA, BadRecord, read_plain, write_bytes
 from evalkit.report.aggregate import aggregate
+from evalkit.report.csv_file import CSV, csv_text
+from evalkit.report.junit import JUNIT, Suite, junit_text
+from evalkit.report.markdown import MARKDOWN, markdown_text
 from evalkit.report.row import Row
 from evalkit.report.summary import TrialSummary, json_text, line_of, line_of_row, line_text, summary_text
-from evalkit.report.update import AGGREGATE, SUMMARY, Known, ReportState, bytes_digest
+from evalkit.report.told import Told, told_of
+from evalkit.report.update import AGGREGATE, REPORTS, SUMMARY, Known, ReportState, bytes_digest
 
 __all__ = ["refresh"]
 
@@ -43,20 +48,23 @@ def refresh(folder: Path, known: Known, changes: Container[str], places: Iterabl
     found = _Found(folder)
     for place in dict.fromkeys([*known.lines, *known.damaged, *places, *more]):
         if place in unfinished:
-            found.add(place, _stamp(f"{folder}/{place}/result.json"), line_of_row(unfinished[place], place))
+            line = line_of_row(unfinished[place], place)
+            found.add(place, _stamp(f"{folder}/{place}/result.json"), line, told_of(line))
         elif place in known.lines and f"{place}/result.json" not in changes:
             found.keep(place, known)
         else:
             found.read(place)
-    lines = found.lines
+    lines, told = found.lines, found.told
     if lines.keys() != known.lines.keys():
         lines = dict(sorted(lines.items(), key=lambda item: _order(item[0])))
+        told = {place: told[place] for place in lines}
     changed = {place for place in (*known.lines, *lines) if known.lines.get(place) != lines.get(place)}
     statuses = {place: found.statuses.get(place) or known.statuses[place] for place in lines}
     reports = _Reports(folder, known.written, changes)
     reports.write_all(lines, statuses, changed, aggregates)
+    reports.write_told(lines, told, changed=bool(changed) or told != known.told)
     return (ReportState(len(lines), found.looks, tuple(reports.written), tuple(found.errors)),
-            Known(found.results, found.damaged, found.unsettled, reports.stamps, statuses, lines))
+            Known(found.results, found.damaged, found.unsettled, reports.stamps, statuses, lines, told))
 
 
 @define(eq=False, repr=False)
@@ -66,19 +74,22 @@ class _Found:
     folder: Path
     results: dict[str, Stamp | None] = field(factory=dict)
     lines: dict[str, bytes] = field(factory=dict)
+    told: dict[str, bytes] = field(factory=dict)
     statuses: dict[str, str] = field(factory=dict)
     unsettled: dict[str, str] = field(factory=dict)
     damaged: list[str] = field(factory=list)
     errors: list[HarnessError] = field(factory=list)
     looks: int = 0
 
-    def add(self, place: str, now: Stamp | None, line: TrialSummary) -> None:
+    def add(self, place: str, now: Stamp | None, line: TrialSummary, told: Told) -> None:
         """A line that was made now."""
         self.results[place], self.lines[place], self.statuses[place] = now, line_text(line), line.status
+        self.told[place] = orjson.dumps([*told])
 
     def keep(self, place: str, known: Known) -> None:
         """A line that is still right."""
         self.results[place], self.lines[place] = known.results[place], known.lines[place]
+        self.told[place] = known.told[place]
         if place in known.unsettled:
             self.unsettled[place] = known.unsettled[place]
 
@@ -91,7 +102,7 @@ class _Found:
         self.looks += 1
         digest = bytes_digest(path) if now[-1] > time.time_ns() - _GRAIN else ""
         try:
-            self.add(place, now, _read(self.folder, place))
+            self.add(place, now, *_read(self.folder, place))
         except FileNotFoundError:  # it was there a moment ago
             return
         except HarnessError as error:
@@ -129,11 +140,30 @@ class _Reports:
             if not self._stands(path, unit in changed_units):
                 found = aggregate(run, [TrialSummary(**orjson.loads(line)) for line in members])
                 self._write(path, json_text({"schema": SCHEMA, **asdict(found)}))
-        for path in {*self.before, *aggregates} - {*self.stamps, SUMMARY}:  # nothing is left to be told of
+        for path in {*self.before, *aggregates} - {*self.stamps, *REPORTS}:  # nothing is left to be told of
             with contextlib.suppress(OSError):
                 (self.folder / path).unlink()
         if not self._stands(SUMMARY, bool(changed_units)):
             self._write(SUMMARY, summary_text(run, statuses.values(), lines.values()))
+
+    def write_told(self, lines: Mapping[str, bytes], told: Mapping[str, bytes], *, changed: bool) -> None:
+        """Write the reports that are put together from the trials' parts."""
+        wanted = [path for path in REPORTS if path != SUMMARY and not self._stands(path, changed)]
+        if not wanted:
+            return
+        run = self.folder.name
+        data = [orjson.loads(line) for line in lines.values()]
+        parts = [Told(*orjson.loads(part)) for part in told.values()]
+        suites: dict[str, Suite] = {}
+        for place, line, part in zip(lines, data, parts, strict=True):
+            suite = suites.setdefault(_unit(place), Suite([], []))
+            suite.lines.append(line)
+            suite.tests.append(part.test)
+        makers: dict[str, Callable[[], str]] = {
+            MARKDOWN: lambda: markdown_text(run, data, [part.block for part in parts]),
+            JUNIT: lambda: junit_text(run, suites.values()), CSV: lambda: csv_text(part.row for part in parts)}
+        for path in wanted:
+            self._write(path, makers[path]().encode("utf-8", "backslashreplace"))
 
     def _stands(self, path: str, changed: bool) -> bool:
         """Whether a report is there as it was written last, and right."""
@@ -150,13 +180,17 @@ class _Reports:
             self.written.append(path)
 
 
-def _read(folder: Path, place: str) -> TrialSummary:
-    """The line of a result. Raises FileNotFoundError, or HarnessError where the file cannot be read."""
+def _read(folder: Path, place: str) -> tuple[TrialSummary, Told]:
+    """The line of a result, and its parts of the reports.
+
+    Raises FileNotFoundError, or HarnessError where the file cannot be read.
+    """
     path = folder / place / "result.json"
     data = read_plain(path)
     try:
-        return line_of(data, place)
-    except (KeyError, TypeError) as error:
+        line = line_of(data, place)
+        return line, told_of(line, data)
+    except (KeyError, TypeError, AttributeError) as error:
         raise BadRecord(f"{path} is damaged: it is not a result: {error}",
                         hint="delete it; the next run makes it again") from error
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalkit.plan.trials import Trial
     from evalkit.report.result import CheckResult, TrialResult
 
-__all__ = ["CheckRow", "Row", "RowStatus", "failed_row", "row_of"]
+__all__ = ["CheckRow", "Row", "RowStatus", "check_row", "failed_row", "one_line", "row_of"]
 
 RowStatus: TypeAlias = Literal["pass", "fail", "contaminated", "error", "not run"]
 EVIDENCE_LINES = 6
@@ -149,10 +149,10 @@ def row_of(result: TrialResult, place: str) -> Row:
     judgings = [check.verdict.judging for check in result.checks if check.verdict.judging]
     return Row(
         unit=result.unit, case=result.case, suite=result.suite, agent=result.agent, model=result.model,
-        trial=result.trial, lane=result.lane, place=place, status=result.status, reason=_line(result.reason),
-        note=_line(result.note), self_check=result.self_check, dry=result.dry, ended=ending.status,
-        detail=_line(ending.detail), checks=tuple([_check(check) for check in result.checks]),
-        notes=tuple([_line(note) for note in notes[:EVIDENCE_LINES]]),
+        trial=result.trial, lane=result.lane, place=place, status=result.status, reason=one_line(result.reason),
+        note=one_line(result.note), self_check=result.self_check, dry=result.dry, ended=ending.status,
+        detail=one_line(ending.detail), checks=tuple([_check(check) for check in result.checks]),
+        notes=tuple([one_line(note) for note in notes[:EVIDENCE_LINES]]),
         turns=usage.turns, tokens=sum(tokens) if tokens else None, cost=usage.cost, seconds=result.seconds,
         retries=len(result.failed) + ending.retries + sum(judging.retries for judging in judgings),
         played=result.played, tier=result.tier)
@@ -190,24 +190,28 @@ def failed_row(trial: Trial, reason: str, *, status: Literal["error", "not run"]
     case, subject = trial.case, trial.subject
     return Row(
         unit=case.unit, case=case.name, suite=case.suite.name, agent=subject.agent, model=subject.model,
-        trial=trial.number, lane=trial.lane, place=trial.id, status=status, reason=_line(reason),
+        trial=trial.number, lane=trial.lane, place=trial.id, status=status, reason=one_line(reason),
         self_check=subject.self_check, dry=trial.dry, cost=cost, retries=retries, played=subject.played,
         tier=case.tier or "")
 
 
 def _check(check: CheckResult) -> CheckRow:
     verdict = check.verdict
-    summary = _line(verdict.summary)
-    told = check.description and (verdict.status != "pass" or verdict.score is not None)
-    evidence = []
-    if verdict.evidence and verdict.status in ("fail", "error"):
-        evidence = [line for line in verdict.evidence.splitlines() if line.strip()]
-    return CheckRow(check.id, verdict.status, _line(check.description) or summary, summary if told else "",
-                    check.advisory, verdict.score, tuple(map(_line, evidence[:EVIDENCE_LINES])),
-                    max(0, len(evidence) - EVIDENCE_LINES))
+    return check_row(check.id, verdict.status, check.description, verdict.summary, verdict.evidence, check.advisory,
+                     verdict.score)
 
 
-def _line(text: str) -> str:
+def check_row(name: str, status: str, description: str, summary: str, evidence: str, advisory: bool,
+              score: float | None) -> CheckRow:
+    """The row of a check, from what its result has."""
+    summary = one_line(summary)
+    told = description and (status != "pass" or score is not None)
+    lines = [line for line in evidence.splitlines() if line.strip()] if status in ("fail", "error") else []
+    return CheckRow(name, status, one_line(description) or summary, summary if told else "", advisory, score,
+                    tuple(map(one_line, lines[:EVIDENCE_LINES])), max(0, len(lines) - EVIDENCE_LINES))
+
+
+def one_line(text: str) -> str:
     """A text as a line that cannot drive a terminal, cut where it is long."""
     if not text.isprintable():
         from evalkit.grade.evidence import plain

@@ -21,7 +21,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from importlib.util import find_spec
-from statistics import fmean, median
 from typing import Any, NamedTuple
 
 from attrs import field, frozen
@@ -30,8 +29,8 @@ from evalkit.errors import UserError
 
 __all__ = ["ALPHA", "BOOTSTRAP", "CONFIDENCE", "MCNEMAR", "MEDIAN", "PERMUTATION", "POWER", "STUDENT", "UNPAIRED",
            "WELCH", "WILSON", "Interval", "Test", "available", "cases_to_see", "difference", "holm", "mcnemar",
-           "mean_interval", "mean_t", "median_interval", "paired_permutation", "pass_at", "pass_hat", "permutation",
-           "trials_to_see", "welch", "wilson"]
+           "mean_interval", "mean_of", "mean_t", "median_interval", "paired_permutation", "pass_at", "pass_hat",
+           "permutation", "trials_to_see", "welch", "wilson"]
 
 CONFIDENCE = 0.95
 ALPHA = 1 - CONFIDENCE
@@ -99,6 +98,11 @@ def _lacks_statsmodels() -> UserError:
                      hint="pip install 'evalkit[stats]' has it")
 
 
+def mean_of(values: Sequence[float]) -> float:
+    """The mean of at least one value."""
+    return math.fsum(values) / len(values)
+
+
 # ---- intervals ----
 def _none(value: float, count: int) -> Interval:
     return Interval(value, -math.inf, math.inf, count)
@@ -114,7 +118,7 @@ def wilson(passed: int, count: int) -> Interval:
 
 def mean_t(values: Sequence[float]) -> Interval:
     """The mean of at least one value, with its t interval; without where there is one value, or all are equal."""
-    mean = fmean(values)
+    mean = mean_of(values)
     if len(values) < 2 or len({*values}) == 1:
         return _none(mean, len(values))
     found = _scipy().ttest_1samp(values, 0.0).confidence_interval(CONFIDENCE)
@@ -123,7 +127,7 @@ def mean_t(values: Sequence[float]) -> Interval:
 
 def welch(these: Sequence[float], those: Sequence[float]) -> Interval:
     """The mean of these less the mean of those, which are independent of them, with Welch's t interval."""
-    apart, fewest = fmean(these) - fmean(those), min(len(these), len(those))
+    apart, fewest = mean_of(these) - mean_of(those), min(len(these), len(those))
     if fewest < 2 or (len({*these}) == 1 and len({*those}) == 1):
         return _none(apart, fewest)
     found = _scipy().ttest_ind(these, those, equal_var=False).confidence_interval(CONFIDENCE)
@@ -135,6 +139,8 @@ def median_interval(values: Sequence[float]) -> Interval:
 
     With fewer than six values there is none of 95 %: then it goes from the lowest to the highest.
     """
+    from statistics import median
+
     low, high = min(values), max(values)
     if len(values) < math.ceil(1 - math.log2(1 - CONFIDENCE)):
         return Interval(median(values), low, high, len(values), "from the lowest to the highest value")
@@ -145,19 +151,19 @@ def median_interval(values: Sequence[float]) -> Interval:
 def mean_interval(values: Sequence[float]) -> Interval:
     """The mean of at least one value, with its bootstrap interval."""
     low, high = _bootstrap((values,), lambda sample, axis: sample.mean(axis=axis))
-    return Interval(fmean(values), low, high, len(values), BOOTSTRAP)
+    return Interval(mean_of(values), low, high, len(values), BOOTSTRAP)
 
 
 def difference(these: Sequence[float], those: Sequence[float]) -> Interval:
     """The mean of these less the mean of those, which are independent of them, with its bootstrap interval."""
     low, high = _bootstrap((these, those), lambda one, other, axis: one.mean(axis=axis) - other.mean(axis=axis))
-    return Interval(fmean(these) - fmean(those), low, high, min(len(these), len(those)), BOOTSTRAP)
+    return Interval(mean_of(these) - mean_of(those), low, high, min(len(these), len(those)), BOOTSTRAP)
 
 
 def _bootstrap(samples: Sequence[Sequence[float]], statistic: Any) -> tuple[float, float]:
     """Of samples that do not vary the interval is a point: all resamples are the sample."""
     if all(len(set(sample)) == 1 for sample in samples):
-        found = fmean(samples[0]) - (fmean(samples[1]) if len(samples) > 1 else 0.0)
+        found = mean_of(samples[0]) - (mean_of(samples[1]) if len(samples) > 1 else 0.0)
         return found, found
     if any(len(sample) == 1 for sample in samples):  # one value says nothing of how far others may lie
         return -math.inf, math.inf

@@ -38,7 +38,8 @@ class TrialSummary:
     and judge_calls: how many answers of judges it was paid for.
     played: the file that played the model's part, "" where a model was asked.
     retries: of the agent and of judges' calls. must_fail: the checks that a known wrong answer has to fail.
-    tier: the case's, "" where it has none.
+    tier: the case's, "" where it has none. agent_version, finished_at (ISO 8601): of the agent's run, "" where there
+    is no result.
     """
 
     place: str
@@ -70,6 +71,8 @@ class TrialSummary:
     judge_calls: int = 0
     played: str = ""
     tier: str = ""
+    agent_version: str = ""
+    finished_at: str = ""
 
 
 @by_value
@@ -108,7 +111,8 @@ def line_of(result: Mapping[str, Any], place: str) -> TrialSummary:
         failed_cost=_cost(failed), judge_cost=_cost([_of(judging, "usage", dict) for judging in judgings]),
         retries=len(failed) + (ending.get("retries") or 0) + sum(judging.get("retries", 0) for judging in judgings),
         must_fail=tuple(result.get("must_fail") or ()), judge_calls=sum(map(_calls, verdicts.values())),
-        played=result.get("played") or "", tier=result.get("tier") or "")
+        played=result.get("played") or "", tier=result.get("tier") or "",
+        agent_version=result.get("agent_version") or "", finished_at=result.get("finished_at") or "")
 
 
 def line_of_row(row: Row, place: str) -> TrialSummary:
@@ -122,8 +126,8 @@ def line_of_row(row: Row, place: str) -> TrialSummary:
 
 
 def line_text(line: TrialSummary) -> bytes:
-    """A line as it stands in summary.json: JSON without line ends."""
-    return orjson.dumps({name: getattr(line, name) for name in _FIELDS}, option=orjson.OPT_SORT_KEYS)
+    """A line as it stands in summary.json: JSON without line ends. Checks keep the order of their case."""
+    return orjson.dumps({name: getattr(line, name) for name in _FIELDS})
 
 
 def summary_text(run: str, statuses: Iterable[str], lines: Iterable[bytes]) -> bytes:
@@ -156,7 +160,7 @@ def json_text(data: Mapping[str, Any]) -> bytes:
 
 
 _NO_TIER = b'"tier":""'
-_FIELDS = tuple(item.name for item in attrs.fields(TrialSummary))
+_FIELDS = tuple(sorted(item.name for item in attrs.fields(TrialSummary)))
 _NUMBER = (float, int, type(None))
 
 

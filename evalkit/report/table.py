@@ -28,13 +28,14 @@ from evalkit.report.findings import (
     mark_of,
     mean_score,
 )
-from evalkit.report.layout import Page, chop, coloured, styled, terminal_width, text_width
+from evalkit.report.layout import Page, chop, coloured, duration, short_count, styled, terminal_width, text_width
 from evalkit.report.row import Row
 
 __all__ = ["print_table"]
 
-_HEADINGS = ("case", "#", "result", "checks", "judge", "turns", "cost", "tokens", "time")
+_HEADINGS = ("case", "#", "result", "checks", "judge", "turns", "tokens", "cost", "time")
 _CASE, _NUMBER, _RESULT, _CHECKS = range(4)
+_TOKENS = _HEADINGS.index("tokens")
 _LEFT = (_CASE, _RESULT, _CHECKS)
 """Columns that are aligned to the left."""
 _GAP = "  "
@@ -114,8 +115,8 @@ def _add_parts(page: Page, rows: Sequence[Row], units: Collection[Sequence[Row]]
     every = [heading, *(line for of_part in lines.values() for line in of_part)]
     if units or not any(row.trial > 1 for row in rows):  # an empty column is left out
         _empty(every, _NUMBER)
-    if not units:
-        _empty(every, _HEADINGS.index("tokens"))
+    if not any(row.model is not None and row.ended and not row.dry for row in rows):
+        _empty(every, _TOKENS)
     widths = _widths(every, page.width)
     for number, (part, members) in enumerate(parts.items()):
         if number:
@@ -139,7 +140,8 @@ def _line_of(row: Row) -> _Line:
     return _Line([
         row.unit, number, row.status, "".join([MARKS[check.status] for check in row.checks]), mean_score(row.scores),
         str(row.turns) if called and row.turns is not None else "-",
-        f"${row.cost:.2f}" if called and row.cost is not None else "-", "", _duration(row.seconds),
+        short_count(row.tokens) if called and row.tokens is not None else "-",
+        f"${row.cost:.2f}" if called and row.cost is not None else "-", duration(row.seconds),
     ], STYLES[row.status])
 
 
@@ -147,10 +149,7 @@ def _line_of_unit(trials: Sequence[Row]) -> _Line:
     """The line of a unit's trials: how many passed, each check's mark, and the sums of what they took."""
     first = trials[0]
     if len(trials) == 1:
-        line = _line_of(first)
-        if first.ended and first.model is not None and not first.dry:
-            line.cells[_HEADINGS.index("tokens")] = _sum([first.tokens], _short)
-        return line
+        return _line_of(first)
     shown = [row for row in trials if row.ended]
     called = [row for row in shown if row.model is not None and not row.dry]
     marks = "".join([mark_of(statuses) for statuses in by_check(trials).values()])
@@ -161,9 +160,9 @@ def _line_of_unit(trials: Sequence[Row]) -> _Line:
     return _Line([
         first.unit, "", said, marks, mean_score(scores) if shown else "",
         _sum([row.turns for row in called], lambda turns: str(round(turns))),
+        _sum([row.tokens for row in called], short_count),
         _sum([row.cost for row in called], lambda cost: f"${cost:.2f}"),
-        _sum([row.tokens for row in called], _short),
-        _duration(sum(row.seconds for row in shown)) if shown else "",
+        duration(sum(row.seconds for row in shown)) if shown else "",
     ], STYLES[statuses.pop()] if len(statuses) == 1 else "yellow")
 
 
@@ -173,14 +172,6 @@ def _sum(values: Sequence[float | None], shown: Callable[[float], str]) -> str:
     if not known:
         return "-"
     return ("≥" if len(known) < len(values) else "") + shown(sum(known))
-
-
-def _short(count: float) -> str:
-    """A count of tokens, in three digits or so."""
-    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if count >= size * 0.9995:
-            return f"{count / size:.3g}{unit}" if count < size * 999.5 else f"{count / size:.0f}{unit}"
-    return f"{count:.0f}"
 
 
 def _widths(lines: Sequence[_Line], width: int) -> list[int]:
@@ -248,13 +239,6 @@ def _painted(page: Page, line: _Line, column: int, part: str) -> str:
 def _self_check(rows: Iterable[Row]) -> str:
     """What is said of known right answers: that no model was called, or the judge alone (which says more)."""
     return max((row.note for row in rows if row.self_check), key=len)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 59.95:
-        return f"{seconds:.1f}s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}m{rest:02d}s" if minutes < 60 else f"{minutes // 60}h{minutes % 60:02d}m"
 
 
 def _shown(folder: str) -> str:

@@ -1,9 +1,10 @@
-"""Keeps a run's summary.json and its units' aggregate.json up to date, reading only the results that changed.
+"""Keeps a run's reports and its units' aggregate.json up to date, reading only the results that changed.
 
-A cache has a line for each trial of the run (summary.py), and the stamp (inode, size, times) that its result.json had
+Reports are summary.json, summary.md, junit.xml and results.csv. A cache has a line for each trial of the run
+(summary.py) with its parts of the other reports (told.py), and the stamp (inode, size, times) that its result.json had
 when the line was made. An update asks for the stamps of all results that are known and of those that the caller names,
 reads those whose stamp is another, drops those that are gone, and writes what came out different (refresh.py). What it
-wrote has stamps too: a summary or an aggregate that somebody deleted or changed is written again. Where nothing
+wrote has stamps too: a report or an aggregate that somebody deleted or changed is written again. Where nothing
 changed, nothing is read but the cache and the stamps, and little is imported.
 
 A trial without a result (an error of the harness, or no budget) has a line because the caller says so, and keeps it
@@ -33,11 +34,13 @@ from evalkit.errors import HarnessError
 from evalkit.kept import read_kept, write_kept
 from evalkit.report.row import Row
 
-__all__ = ["AGGREGATE", "SUMMARY", "Known", "ReportState", "bytes_digest", "report_changes", "update_report"]
+__all__ = ["AGGREGATE", "REPORTS", "SUMMARY", "Known", "ReportState", "bytes_digest", "report_changes", "update_report"]
 
 SUMMARY = "summary.json"
 AGGREGATE = "aggregate.json"
-_KEY = f"report 4 of evalkit {__version__}"
+REPORTS = (SUMMARY, "summary.md", "junit.xml", "results.csv")
+"""The files of a run, in the order in which they are written."""
+_KEY = f"report 5 of evalkit {__version__}"
 """To be raised with every change of what a line is made of."""
 
 
@@ -59,8 +62,8 @@ class Known(NamedTuple):
     """What an update leaves to the next one. A place is a trial's folder, a path a file, both below the run's folder.
 
     results: stamps by place; None for a trial without a result. damaged: places of results that could not be read.
-    unsettled: digests by place, of results that could change and keep their stamp. written: stamps of the summary and
-    of aggregates, by path. statuses, lines: by place, as in the summary.
+    unsettled: digests by place, of results that could change and keep their stamp. written: stamps of reports and
+    of aggregates, by path. statuses, lines: by place, as in the summary. told: by place, the parts of other reports.
     """
 
     results: dict[str, Stamp | None]
@@ -69,6 +72,7 @@ class Known(NamedTuple):
     written: dict[str, Stamp]
     statuses: dict[str, str]
     lines: dict[str, bytes]
+    told: dict[str, bytes]
 
 
 def report_changes(folder: Path, cache: Path, trials: Iterable[str] = ()) -> list[str]:
@@ -99,7 +103,7 @@ def update_report(folder: Path, cache: Path, trials: Iterable[str] = (), *, unfi
             return ReportState(len(known.results), 0, (), ())
         told = (SUMMARY,) if known is None else tuple(changes)
         if known is None or changes.get(SUMMARY, ()) is None:  # it was deleted: a wish to start anew
-            known, changes, full = Known({}, [], {}, {}, {}, {}), {}, True
+            known, changes, full = Known({}, [], {}, {}, {}, {}, {}), {}, True
         from evalkit.report.refresh import refresh  # only here: it imports what makes lines
 
         state, now = refresh(folder, known, changes, [*places, *rows], rows, full=full)
@@ -120,11 +124,12 @@ def _known(cache: Path) -> Known | None:
     results, damaged, unsettled, written, statuses = orjson.loads(head)
     return Known({place: stamp and tuple(stamp) for place, stamp in results.items()}, damaged, unsettled,
                  {path: tuple(stamp) for path, stamp in written.items()}, statuses,
-                 dict(zip(statuses, lines, strict=True)))
+                 dict(zip(statuses, lines[: len(statuses)], strict=True)),
+                 dict(zip(statuses, lines[len(statuses) :], strict=True)))
 
 
 def _keep(cache: Path, known: Known) -> None:
-    write_kept(cache, _KEY, b"\n".join([orjson.dumps([*known][:-1]), *known.lines.values()]))
+    write_kept(cache, _KEY, b"\n".join([orjson.dumps([*known][:-2]), *known.lines.values(), *known.told.values()]))
 
 
 def _changes(folder: Path, known: Known, places: Iterable[str],

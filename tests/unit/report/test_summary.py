@@ -33,14 +33,14 @@ EXPECTED = """\
 }
 """
 FAILED = (
-    '{"agent":"claude","case":"kanban-board","checks":{"bad":"fail","quality":"pass"},"cost":1.204,"dry":false,'
-    '"ended":"completed","failed_cost":0.0,"judge":[7.5],"judge_calls":1,"judge_cost":null,"lane":"local",'
+    '{"agent":"claude","agent_version":"2.1","case":"kanban-board","checks":{"bad":"fail","quality":"pass"},"cost":1.204,"dry":false,'
+    '"ended":"completed","failed_cost":0.0,"finished_at":"2026-01-02T03:04:05+00:00","judge":[7.5],"judge_calls":1,"judge_cost":null,"lane":"local",'
     '"measures":{},"model":"anthropic/claude-sonnet-5","must_fail":[],"note":"","place":"claude/m/kanban-board/trial-1","played":"",'
     '"reason":"failed: bad","retries":0,"scores":{"quality":7.5},"seconds":248.2,"self_check":false,"status":"fail",'
     '"suite":"suite","tier":"","tokens":{"input":1000,"output":200},"trial":1,"turns":31,"unit":"kanban-board"}')
 PASSED = (
-    '{"agent":"oracle","case":"other","checks":{"good":"pass"},"cost":1.204,"dry":false,"ended":"completed",'
-    '"failed_cost":0.0,"judge":[],"judge_calls":0,"judge_cost":0.0,"lane":"local",'
+    '{"agent":"oracle","agent_version":"2.1","case":"other","checks":{"good":"pass"},"cost":1.204,"dry":false,"ended":"completed",'
+    '"failed_cost":0.0,"finished_at":"2026-01-02T03:04:05+00:00","judge":[],"judge_calls":0,"judge_cost":0.0,"lane":"local",'
     '"measures":{},"model":null,"must_fail":[],'
     '"note":"self-check: reference answer, no model was called","place":"oracle/other/trial-1","played":"",'
     '"reason":"passed 1 of 1 checks","retries":0,"scores":{},"seconds":248.2,"self_check":true,"status":"pass",'

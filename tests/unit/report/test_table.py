@@ -44,8 +44,8 @@ def test_one_pass() -> None:
         a_judged("quality", 7.25, threshold=6, advisory=True, title="quality beyond compliance"))
     assert table(row(result)) == """\
 claude anthropic/claude-sonnet-5, local lane
-case          result  checks  judge  turns   cost   time
-kanban-board  pass    ✓✓s✓      7.2     31  $1.20  4m08s
+case          result  checks  judge  turns  tokens   cost   time
+kanban-board  pass    ✓✓s✓      7.2     31    1.2k  $1.20  4m08s
 
   ✓ own-tests   its own tests pass
   ✓ run-c5ab82  `x` exited with 0
@@ -65,8 +65,8 @@ def test_a_fail_with_its_evidence() -> None:
                       a_check("grep-12ab", "fail", "1 of 1 not found: src/*", '"x": not found in 1 file'))
     assert table(row(result)) == """\
 claude anthropic/claude-sonnet-5, local lane
-case          result  checks  judge  turns   cost   time
-kanban-board  fail    ✗✗          -     31  $1.20  4m08s
+case          result  checks  judge  turns  tokens   cost   time
+kanban-board  fail    ✗✗          -     31    1.2k  $1.20  4m08s
 
   ✗ own-tests  its own tests
       `zig test` exited with 1
@@ -109,8 +109,8 @@ def test_several_trials() -> None:
             a_failed_row("budget", status="not run", number=6)]
     assert table(*rows) == """\
 claude anthropic/claude-sonnet-5, local lane
-case          result      checks  judge  turns   cost  tokens    time
-kanban-board  2/3         ✓~✓       6.2    124  $4.82    4.8k  16m33s
+case          result      checks  judge  turns  tokens   cost    time
+kanban-board  2/3         ✓~✓       6.2    124    4.8k  $4.82  16m33s
               2 in error
               1 not run
 
@@ -145,12 +145,12 @@ def test_several_trials_and_single_ones() -> None:
     got = table(row(a_result(a_check("a"))), silent, alone, nop, nop._replace(trial=2))
     assert got.partition("\n\nalone")[0] == """\
 claude anthropic/claude-sonnet-5, local lane
-case          result      checks  judge  turns    cost  tokens   time
-kanban-board  2/2         ✓           -    ≥31  ≥$1.20    2.4k  8m16s
-alone         fail        ✗✗          -     31   $1.20    1.2k  4m08s
+case          result      checks  judge  turns  tokens    cost   time
+kanban-board  2/2         ✓           -    ≥31    2.4k  ≥$1.20  8m16s
+alone         fail        ✗✗          -     31    1.2k   $1.20  4m08s
 
 nop, local lane
-case          result      checks  judge  turns    cost  tokens   time
+case          result      checks  judge  turns  tokens    cost   time
 kanban-board  2 in error  s           -      -       -       -  8m16s"""
     assert "\nkanban-board (nop): 0/0 trials passed, 2 in error\n  s 0/0  a  (2 skipped)\n" in got
     assert got.endswith("\n\n2 passed, 1 failed, 2 in error, 1 retry\n")
@@ -162,7 +162,7 @@ kanban-board  2 in error  s           -      -       -       -  8m16s"""
 def test_tokens_are_short(tokens: int, shown: str) -> None:
     """Three digits and a unit."""
     one, other = (row(a_result(a_check("a"), number=number)) for number in (1, 2))
-    assert table(one._replace(tokens=tokens), other._replace(tokens=0)).splitlines()[2].split()[-2] == shown
+    assert table(one._replace(tokens=tokens), other._replace(tokens=0)).splitlines()[2].split()[-3] == shown
 
 
 def test_the_self_check_is_said_first_and_last() -> None:
@@ -185,13 +185,13 @@ def test_a_self_check_among_agents_is_said_at_its_rows() -> None:
             row(a_result(a_check("a"), agent="oracle", model=None, name="other"))]
     assert table(*rows) == """\
 oracle, local lane (self-check: reference answer, no model was called)
-case          result  checks  judge  turns   cost   time
-kanban-board  pass    ✓           -      -      -  4m08s
-other         pass    ✓           -      -      -  4m08s
+case          result  checks  judge  turns  tokens   cost   time
+kanban-board  pass    ✓           -      -       -      -  4m08s
+other         pass    ✓           -      -       -      -  4m08s
 
 claude anthropic/claude-sonnet-5, local lane
-case          result  checks  judge  turns   cost   time
-kanban-board  pass    ✓           -     31  $1.20  4m08s
+case          result  checks  judge  turns  tokens   cost   time
+kanban-board  pass    ✓           -     31    1.2k  $1.20  4m08s
 
 3 passed
 """
@@ -219,8 +219,8 @@ def test_how_the_agent_ended() -> None:
     result = a_result(a_check("a"), ending=ending, left_out=("pipe: neither a file nor a folder",))
     assert table(row(result)) == """\
 claude anthropic/claude-sonnet-5, local lane
-case          result  checks  judge  turns   cost   time
-kanban-board  fail    ✓           -      -  $1.20  4m08s
+case          result  checks  judge  turns  tokens   cost   time
+kanban-board  fail    ✓           -      -    1.2k  $1.20  4m08s
 
   the agent's run: timeout: its 20 minutes were over
   ✓ a  pass
@@ -238,11 +238,11 @@ def test_long_names_and_many_checks_share_80_columns() -> None:
     result = a_result(*checks, a_judged("quality", 10.0), name="a-case-with-a-name-of-well-over-thirty-characters")
     assert table(row(result), row(a_result(a_check("a"), number=2))) == """\
 claude anthropic/claude-sonnet-5, local lane
-case                             #  result  checks    judge  turns   cost   time
-a-case-with-a-name-of-well-over  1  fail    ✓✓✓✗✓✓✓✓   10.0     31  $1.20  4m08s
--thirty-characters                          ✓✓✓✓✓✓✓✓
-                                            ✓✓✓✓
-kanban-board                     2  pass    ✓             -     31  $1.20  4m08s
+case                     #  result  checks    judge  turns  tokens   cost   time
+a-case-with-a-name-of-w  1  fail    ✓✓✓✗✓✓✓✓   10.0     31    1.2k  $1.20  4m08s
+ell-over-thirty-charact             ✓✓✓✓✓✓✓✓
+ers                                 ✓✓✓✓
+kanban-board             2  pass    ✓             -     31    1.2k  $1.20  4m08s
 
 a-case-with-a-name-of-well-over-thirty-characters (claude
 anthropic/claude-sonnet-5, trial 1): failed: a-check-with-a-rather-long-name
@@ -258,12 +258,12 @@ anthropic/claude-sonnet-5, trial 1): failed: a-check-with-a-rather-long-name
 def test_any_width_keeps_every_mark(width: int) -> None:
     """A narrow terminal gets more lines, not less of the result."""
     result = a_result(*[a_check(f"c{number}", "skipped" if number % 2 else "fail") for number in range(21)],
-                      name="a-case-with-a-name-of-thirty-c")
+                      name="a-case-of-twenty-five-chr")
     lines = table(row(result), width=width).partition("\n\n")[0].splitlines()[1:]
     assert sum(line.count("✗") for line in lines) == 11
     assert all(line == line.rstrip() for line in lines)
     if width >= 80:
-        assert "a-case-with-a-name-of-thirty-c  fail" in "\n".join(lines)
+        assert "a-case-of-twenty-five-chr  fail" in "\n".join(lines)
 
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[red]red[/red] [/] [link=x]y :warning: \x1b[31merror\u202e\x07"

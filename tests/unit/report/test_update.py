@@ -17,7 +17,7 @@ from evalkit.analysis.survey import Stamp, stamp
 from evalkit.errors import HarnessError
 from evalkit.records import BadRecord, write_record
 from evalkit.report.row import Row, failed_row
-from evalkit.report.update import ReportState, report_changes, update_report
+from evalkit.report.update import REPORTS, ReportState, report_changes, update_report
 from tests.unit.report.results import a_check, a_judged, a_result, a_trial
 
 A1, A2, B1 = "claude/m/a/trial-1", "claude/m/a/trial-2", "claude/m/b/trial-1"
@@ -67,7 +67,7 @@ def run(tmp_path: Path) -> Run:
     run = Run(tmp_path)
     for place in (A1, A2, B1):
         run.keep(place)
-    assert run.update() == ReportState(3, 3, (*AGGREGATES, "summary.json"), ())
+    assert run.update() == ReportState(3, 3, (*AGGREGATES, *REPORTS), ())
     return run
 
 
@@ -81,7 +81,7 @@ def test_a_result_that_changed_is_read(run: Run) -> None:
     """It alone; its unit's aggregate and the summary follow."""
     run.keep(A2, "fail")
     assert run.changes() == [f"{A2}/result.json"]
-    assert run.update() == ReportState(3, 1, (AGGREGATES[0], "summary.json"), ())
+    assert run.update() == ReportState(3, 1, (AGGREGATES[0], *REPORTS), ())
     assert run.statuses() == {A1: "pass", A2: "fail", B1: "pass"}
     assert (run.read()["counts"]["fail"], run.read(AGGREGATES[0])["pass_rate"]) == (1, 0.5)
     assert run.changes() == []
@@ -92,11 +92,11 @@ def test_what_the_caller_looked_at_is_not_looked_at(run: Run) -> None:
     held = [f"latest/{A1}", f"latest/{A2}"]
     for place in (A1, B1):
         run.keep(place, "fail")
-    assert (AGGREGATES[1], "summary.json") == run.update_with_others(A1, B1, held=held).written
+    assert (AGGREGATES[1], *REPORTS) == run.update_with_others(A1, B1, held=held).written
     assert run.statuses() == {A1: "pass", A2: "pass", B1: "fail"}
     run.keep(B1)
     (run.folder / "summary.json").write_text("{}")
-    assert (*AGGREGATES, "summary.json") == run.update_with_others(A1, B1, held=held).written
+    assert (*AGGREGATES, *REPORTS) == run.update_with_others(A1, B1, held=held).written
     assert run.statuses() == {A1: "fail", A2: "pass", B1: "pass"}
 
 
@@ -127,13 +127,13 @@ def test_what_is_gone_is_dropped(run: Run) -> None:
     """By hand, a result or a whole unit; the aggregate of a unit without trials goes too."""
     (run.folder / A1 / "result.json").unlink()
     (run.folder / B1 / "result.json").unlink()
-    assert run.update() == ReportState(1, 0, (AGGREGATES[0], "summary.json"), ())
+    assert run.update() == ReportState(1, 0, (AGGREGATES[0], *REPORTS), ())
     assert (run.statuses(), (run.folder / AGGREGATES[1]).exists()) == ({A2: "pass"}, False)
     shutil.rmtree(run.folder)
     assert (run.update(A1).trials, run.statuses()) == (0, {})
 
 
-@pytest.mark.parametrize("name", ["summary.json", *AGGREGATES])
+@pytest.mark.parametrize("name", [*REPORTS, *AGGREGATES])
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_text("{}")], ids=["deleted", "changed"])
 def test_reports_are_made_again(run: Run, name: str, damage: Any) -> None:
     """Whoever deleted or changed them."""
@@ -190,7 +190,7 @@ def test_a_place_that_cannot_be_written(run: Run, monkeypatch: pytest.MonkeyPatc
         patched.setattr("evalkit.report.refresh.write_bytes", refuse)
         with pytest.raises(HarnessError, match="cannot write"):
             run.update()
-    assert run.update().written == (AGGREGATES[0], "summary.json")
+    assert run.update().written == (AGGREGATES[0], *REPORTS)
 
 
 def row_of_trial(place: str, status: Any = "error") -> Row:

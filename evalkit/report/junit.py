@@ -1,0 +1,112 @@
+"""junit.xml, as Jenkins, GitLab and others read it: a testsuite for each unit with a subject, in it a testcase a trial.
+
+A trial is what passes or fails: an advisory check fails nothing, a timeout fails whatever the checks say. So a
+failure's text has the checks that failed with the first lines of their evidence, and system-out a line for each check.
+Errors are trials that could not be graded, or whose agent saw what it must not see; skipped are those that did not run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+from evalkit.report.row import CheckRow
+from evalkit.report.summary import TrialSummary
+
+__all__ = ["JUNIT", "Suite", "junit_text", "testcase"]
+
+JUNIT = "junit.xml"
+_MARKS = {"pass": "✓", "fail": "✗", "skipped": "s", "error": "!"}
+_ELEMENTS = {"fail": "failure", "error": "error", "contaminated": "error", "not run": "skipped"}
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What no XML 1.0 document may hold (section 2.2)."""
+
+
+class Suite(NamedTuple):
+    """A unit with a subject. lines: of summary.json, as data, at least one. tests: of each its testcase."""
+
+    lines: list[Mapping[str, Any]]
+    tests: list[str]
+
+
+def testcase(line: TrialSummary, checks: Sequence[CheckRow], detail: str) -> str:
+    """A trial. detail: how a limit ended the agent's run, "" where none did."""
+    head = f'    <testcase classname={_quoted(f"{line.suite}.{line.unit}")} name="trial-{line.trial}" ' \
+           f'time="{line.seconds:.3f}"'
+    inner = []
+    element = _ELEMENTS.get(line.status)
+    if element is not None:
+        inner.append(f"<{element} type={_quoted(line.status)} message={_quoted(line.reason)}>"
+                     f"{_text(_evidence(line, checks))}</{element}>")
+    said = [f"the agent's run: {line.ended}: {detail}"] if detail else []
+    said += [f"{_MARKS[check.status]} {check.id}{' (advisory)' if check.advisory else ''}  {_said(check)}"
+             for check in checks]
+    if said:
+        inner.append(f"<system-out>{_text(chr(10).join(said))}</system-out>")
+    if not inner:
+        return f"{head}/>\n"
+    return f"{head}>\n" + "".join(f"      {part}\n" for part in inner) + "    </testcase>\n"
+
+
+def junit_text(run: str, suites: Iterable[Suite]) -> str:
+    """The file."""
+    parts = []
+    totals = dict.fromkeys(("tests", "failures", "errors"), 0)
+    seconds = 0.0
+    for suite in suites:
+        counts = _counts(suite.lines)
+        for name in totals:
+            totals[name] += counts[name]
+        time = sum(line["seconds"] for line in suite.lines)
+        seconds += time
+        parts.append(_suite(run, suite, counts, time))
+    told = " ".join(f'{name}="{count}"' for name, count in totals.items())
+    return ('<?xml version="1.0" encoding="UTF-8"?>\n'
+            f'<testsuites name={_quoted(run)} {told} time="{seconds:.3f}">\n{"".join(parts)}</testsuites>\n')
+
+
+def _suite(run: str, suite: Suite, counts: Mapping[str, int], seconds: float) -> str:
+    first = suite.lines[0]
+    subject = " ".join(filter(None, (first["agent"], first["model"])))
+    lanes = ", ".join(dict.fromkeys(line["lane"] for line in suite.lines))
+    properties = {"run": run, "suite": first["suite"], "case": first["case"], "unit": first["unit"],
+                  "agent": first["agent"], "model": first["model"], "lane": lanes, "played": first["played"]}
+    told = " ".join(f'{name}="{count}"' for name, count in counts.items())
+    finished = max((line["finished_at"] for line in suite.lines), default="")
+    stamp = f" timestamp={_quoted(finished[:19])}" if finished else ""
+    name = _quoted(f"{first['unit']} [{subject}]")
+    return "".join([
+        f'  <testsuite name={name} {told} time="{seconds:.3f}"{stamp}>\n',
+        "    <properties>\n",
+        *(f"      <property name={_quoted(name)} value={_quoted(value)}/>\n" for name, value in properties.items()
+          if value), "    </properties>\n", *suite.tests, "  </testsuite>\n"])
+
+
+def _counts(lines: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    statuses = [line["status"] for line in lines]
+    return {"tests": len(statuses), "failures": statuses.count("fail"),
+            "errors": statuses.count("error") + statuses.count("contaminated"), "skipped": statuses.count("not run")}
+
+
+def _evidence(line: TrialSummary, checks: Iterable[CheckRow]) -> str:
+    said: list[str] = []
+    for check in checks:
+        if check.amiss:
+            said += [f"{_MARKS[check.status]} {check.id}: {check.why or check.said}", *check.evidence]
+            said += [f"… {check.more} more lines"] if check.more else []
+    return "\n".join([*said, f"all evidence: {line.place}/result.json"]) if said else ""
+
+
+def _said(check: CheckRow) -> str:
+    return f"{check.said}: {check.why}" if check.why else check.said
+
+
+def _text(text: str) -> str:
+    return escape(_FORBIDDEN.sub("\ufffd", text), quote=False)
+
+
+def _quoted(text: str) -> str:
+    """A text as an attribute's value, with its quotes; a line end in it stays one."""
+    return '"' + escape(_FORBIDDEN.sub("\ufffd", text)).replace("\n", "&#10;").replace("\t", "&#9;") + '"'

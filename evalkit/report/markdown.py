@@ -1,0 +1,208 @@
+"""summary.md: a run as Markdown, for a pull request, a job's summary or a reader without a terminal.
+
+What came from an agent stands in code spans and fenced blocks that it cannot close, or with its markup escaped.
+Intervals are drawn where trials of an agent can have some and scipy is there; known answers never import it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from evalkit.report import rates, stats
+from evalkit.report.layout import duration, short_count
+from evalkit.report.rates import Group, Line
+from evalkit.report.row import CheckRow
+from evalkit.report.stats import Interval
+from evalkit.report.summary import STATUSES, TrialSummary
+
+__all__ = ["MARKDOWN", "code", "markdown_text", "rate_shown", "trial_block"]
+
+MARKDOWN = "summary.md"
+_MARKS = {"pass": "✓", "fail": "✗", "skipped": "s", "error": "!"}
+_MOST_BLOCKS = 50
+"""Trials that did not pass that are told of one by one."""
+_MARKUP = re.compile(r"([\\`*_\[\]<>|#~&])")
+_COLUMNS = ("case", "result", "pass rate", "checks", "judge", "turns", "tokens", "cost", "time")
+_WORDS = {"pass": "passed", "fail": "failed", "error": "in error"}
+
+
+def markdown_text(run: str, lines: Sequence[Line], blocks: Iterable[str]) -> str:
+    """The file. lines: of all trials. blocks: what is told of those that did not pass."""
+    told = [block for block in blocks if block]
+    parts = [f"# Run `{run}`\n", _counts(lines)]
+    lacking = False
+    for group, members in _by_place(lines).items():
+        text, without = _group(group, members)
+        parts.append(text)
+        lacking = lacking or without
+    if told:
+        parts.append("## What did not pass\n")
+        parts += told[:_MOST_BLOCKS]
+        if len(told) > _MOST_BLOCKS:
+            parts.append(f"… and {len(told) - _MOST_BLOCKS} more: `results.csv` has a line for every trial.\n")
+    parts.append(_legend(lacking=lacking))
+    return "\n".join(parts)
+
+
+def _by_place(lines: Iterable[Line]) -> dict[Group, list[Line]]:
+    """Lines by subject and lane: their arms are told of together."""
+    found: dict[Group, list[Line]] = {}
+    for line in lines:
+        found.setdefault(rates.group_of(line)._replace(arm=""), []).append(line)
+    return found
+
+
+def _counts(lines: Sequence[Line]) -> str:
+    counted = [(status, sum(line["status"] == status for line in lines)) for status in STATUSES]
+    said = ", ".join(f"{count} {_WORDS.get(status, status)}" for status, count in counted
+                     if count or status == "pass")
+    return f"{len(lines)} trial{'' if len(lines) == 1 else 's'}: {said}.\n"
+
+
+def _group(group: Group, lines: Sequence[Line]) -> tuple[str, bool]:
+    """The part of a subject in a lane, and whether intervals are lacking because scipy is."""
+    text = [f"## {escaped(group.shown)}\n"]
+    notes = {line["note"] for line in lines if line["self_check"] and line["note"]}
+    text += [f"**{escaped(note)}**\n" for note in sorted(notes, key=len)[-1:]]
+    if any(line["dry"] for line in lines):
+        text.append("**dry run: no model was called; fails are expected**\n")
+    arms = rates.groups(lines)
+    lacking = any(len(members) > 1 and not rates.is_known(members[0]) for members in arms.values()) \
+        and not stats.available()
+    draw = not lacking
+    for arm, members in arms.items():
+        found = rates.pass_rate(members, draw=draw)
+        if found is not None and (found.count > 1 or arm.arm):
+            name = f"Pass rate on arm {code(arm.arm)}" if arm.arm else "Pass rate"
+            text.append(f"{name} over {found.count} case{'' if found.count == 1 else 's'}: **{rate_shown(found)}**"
+                        + (f" ({_how(found)})" if found.drawn else "") + "\n")
+    units: dict[str, list[Line]] = {}
+    for line in lines:
+        units.setdefault(line["unit"], []).append(line)
+    text += [_row(_COLUMNS), "| --- | --- | ---: | --- |" + " ---: |" * (len(_COLUMNS) - 4)]
+    text += [_row(_unit(unit, members, draw=draw)) for unit, members in units.items()]
+    return "\n".join(text) + "\n", lacking
+
+
+def _how(found: Interval) -> str:
+    if found.method == stats.WILSON:
+        return "one trial of each case; 95 % Wilson interval"
+    return "mean of the cases' rates; 95 % t interval over cases, so trials are clustered by case"
+
+
+def _unit(unit: str, lines: Sequence[Line], *, draw: bool) -> list[str]:
+    """The cells of a unit's line."""
+    passed, count = rates.passed_of(lines)
+    statuses = [line["status"] for line in lines]
+    if len(lines) == 1:
+        why = lines[0]["reason"] if statuses[0] == "not run" else \
+            lines[0]["ended"] if lines[0]["ended"] in ("capped", "timeout") else ""
+        result = statuses[0] + (f" ({escaped(why)})" if why else "")
+    else:
+        apart = [f"{statuses.count(status)} {_WORDS.get(status, status)}" for status in STATUSES[2:]
+                 if status in statuses]
+        apart += [f"{number} {ended}" for ended in ("capped", "timeout")
+                  if (number := sum(line["ended"] == ended for line in lines))]
+        result = ", ".join([*([f"{passed}/{count}"] if count else []), *apart])
+    found = rates.unit_rate(lines, draw=draw) if len(lines) > 1 else None
+    ended = [line for line in lines if line["ended"]]
+    called = [line for line in ended if line["model"] is not None and not line["dry"]]
+    scores = [score for line in ended if line["status"] != "contaminated" for score in line["judge"]]
+    return [code(unit), result, rate_shown(found) if found is not None else "", code(_marks(lines)) if ended else "",
+            f"{sum(scores) / len(scores):.1f}" if scores else "-",
+            _sum((line["turns"] for line in called), lambda turns: f"{turns:.0f}"),
+            _sum((sum(line["tokens"].values()) if line["tokens"] else None for line in called), short_count),
+            _sum((line["cost"] for line in called), lambda cost: f"${cost:.2f}"),
+            duration(sum(line["seconds"] for line in ended)) if ended else ""]
+
+
+def _marks(lines: Sequence[Line]) -> str:
+    """The mark of each check over a unit's trials that are not contaminated; `~` where it passed in some alone."""
+    found: dict[str, set[str]] = {}
+    several = len(lines) > 1
+    for line in lines:
+        if line["status"] != "contaminated" or not several:
+            for check, status in line["checks"].items():
+                found.setdefault(check, set()).add(status)
+    return "".join(_mark(statuses) for statuses in found.values())
+
+
+def _mark(statuses: set[str]) -> str:
+    if len(statuses) > 1:
+        statuses = statuses & {"pass", "fail"}
+    return _MARKS[next(iter(statuses))] if len(statuses) == 1 else "~" if statuses else _MARKS["error"]
+
+
+def trial_block(line: TrialSummary, checks: Sequence[CheckRow], detail: str) -> str:
+    """What is told of a trial; "" of one that passed or did not run.
+
+    detail: how a limit ended the agent's run, or "".
+    """
+    if line.status in ("pass", "not run"):
+        return ""
+    subject = rates.subject_of({"agent": line.agent, "model": line.model, "played": line.played})
+    text = [f"### {code(line.unit)}, trial {line.trial} of {escaped(subject)}: {line.status}", "",
+            escaped(line.reason)]
+    if detail:
+        text.append(f"\nThe agent's run: {line.ended}: {escaped(detail)}")
+    amiss = [check for check in checks if check.amiss]
+    for number, check in enumerate(amiss):
+        said = f"{check.said}: {check.why}" if check.why else check.said
+        text += [""] if number == 0 or text[-1].startswith("  `") else []
+        text.append(f"- {_MARKS[check.status]} {code(check.id)}{' (advisory)' if check.advisory else ''} "
+                    f"{escaped(said)}")
+        if check.evidence:
+            more = [f"… {check.more} more lines"] if check.more else []
+            text += ["", *(f"  {part}" for part in _fenced([*check.evidence, *more]))]
+    if amiss:
+        text += ["", f"All evidence: {code(f'{line.place}/result.json')}"]
+    return "\n".join(text) + "\n"
+
+
+def _legend(*, lacking: bool) -> str:
+    said = ["✓ passed · ✗ failed · ~ passed in some trials · s skipped · ! error. Rates are of trials that passed or "
+            "failed; contaminated ones, errors and what did not run are neither. "
+            "The interval of a case's trials is Wilson's, 95 %; of one trial none is drawn."]
+    if lacking:
+        said.append("Intervals need scipy: `pip install 'evalkit[stats]'`.")
+    return "---\n\n" + " ".join(said) + "\n"
+
+
+def rate_shown(found: Interval) -> str:
+    """A rate in per cent, with its interval where there is one."""
+    said = f"{100 * found.value:.0f} %"
+    return f"{said} [{100 * found.low:.0f} %, {100 * found.high:.0f} %]" if found.drawn else said
+
+
+def _sum(values: Iterable[float | None], shown: Callable[[float], str]) -> str:
+    """A total; "≥" where not every part of it is known."""
+    every = list(values)
+    known = [value for value in every if value is not None]
+    if not known:
+        return "-"
+    return ("≥" if len(known) < len(every) else "") + shown(sum(known))
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def code(text: str) -> str:
+    """A text as a code span, also in a table: no backtick and no bar of its own ends it."""
+    text = text.replace("\n", " ")
+    ticks = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    pad = " " if text[:1] == "`" or text[-1:] == "`" else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}".replace("|", "\\|")
+
+
+def escaped(text: str) -> str:
+    """A text in a line whose markup is shown, not followed."""
+    return _MARKUP.sub(r"\\\1", text.replace("\n", " "))
+
+
+def _fenced(lines: Sequence[str]) -> list[str]:
+    """A block of code: its fence is longer than any that it holds."""
+    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}text", *lines, fence]

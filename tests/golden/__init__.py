@@ -1,0 +1,1 @@
+"""A fixed small run, and every output of it in full."""

@@ -1,0 +1,71 @@
+"""Every output of the fixed small run, whole. `EVALKIT_GOLDEN=write pytest …` writes them; read the diff."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+import xmlschema
+
+from evalkit.report.schemas import RECORDS, schema
+from evalkit.report.table import print_table
+from evalkit.report.update import REPORTS
+from tests.golden.run import write_run
+
+FOLDER = Path(__file__).parents[2] / "golden"
+
+
+def compare(name: str, text: str) -> None:
+    """A text with the file of its name."""
+    place = FOLDER / "expected" / name
+    if os.environ.get("EVALKIT_GOLDEN") == "write":
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    assert place.read_text(encoding="utf-8") == text
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("golden")
+    write_run(root)
+    return root / "results/latest"
+
+
+def test_the_table(tmp_path: Path) -> None:
+    """In 80 columns, without colour."""
+    out = io.StringIO()
+    print_table(write_run(tmp_path), out)
+    compare("table.txt", out.getvalue())
+    wide = [line for line in out.getvalue().splitlines() if len(line) > 80 and not line.startswith("  all evidence: ")]
+    assert [] == wide
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_reports(folder: Path, name: str) -> None:
+    """Those that every run writes."""
+    compare(name, (folder / name).read_text(encoding="utf-8"))
+
+
+def test_json_fits_its_schema(folder: Path) -> None:
+    """The summary, and the aggregate of each unit."""
+    found = {"summary": [folder / "summary.json"], "aggregate": [*folder.rglob("aggregate.json")]}
+    for name, paths in found.items():
+        for path in paths:
+            jsonschema.validate(json.loads(path.read_bytes()), schema(RECORDS[name]),
+                                cls=jsonschema.Draft202012Validator)
+    assert 11 == len(found["aggregate"])
+    compare("aggregate.json", (folder / "claude/anthropic%2Fclaude-sonnet-5/board/aggregate.json").read_text())
+
+
+def test_junit_fits_the_common_schema(folder: Path) -> None:
+    """That of Jenkins' xUnit plug-in, as packages of test runners carry it; one suite a unit and subject."""
+    known = xmlschema.XMLSchema(FOLDER / "schemas/junit-10.xsd")
+    known.validate(str(folder / "junit.xml"))
+    root = ElementTree.parse(folder / "junit.xml").getroot()
+    assert 11 == len(root.findall("testsuite"))
+    assert ("14", "4", "3") == (root.get("tests"), root.get("failures"), root.get("errors"))
