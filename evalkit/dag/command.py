@@ -262,6 +262,10 @@ def _tell(look: Invocation, rows: Sequence[Row], errors: Sequence[EvalkitError],
     """Print the table and what went wrong beside the verdicts; the exit status. reporter: of what ran, if anything."""
     if rows:
         _print(lambda: print_table(rows, sys.stdout, results=str(look.root / "results")))
+        if len({(row.suite, row.unit.partition("+")[2]) for row in rows}) > len({row.suite for row in rows}):
+            from evalkit.report.arms_table import arms_lines
+
+            _print(lambda: print("".join(f"{line}\n" for line in arms_lines(rows)), end=""))
     spent = look.planned.session.budget if look.planned else None
     if spent is not None and (spent.spent or spent.unknown):
         print(f"this run: {spent.told()}", file=sys.stderr)

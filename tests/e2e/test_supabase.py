@@ -101,7 +101,7 @@ def test_a_part_of_the_proof(suite: RealProject) -> None:
 
 
 def test_a_proof_needs_no_network(suite: RealProject) -> None:
-    """Once the toolchain is installed: behind a wall with nothing but loopback, one case in SQL and an edge function."""
+    """Once the toolchain is installed: behind a wall with nothing but loopback, a case in SQL and an edge function."""
     wall = (bwrap(), "--dev-bind", "/", "/", "--proc", "/proc", "--unshare-net", "--die-with-parent", "--")
     alone = subprocess.run([*wall, "cat", "/proc/net/dev"], capture_output=True, text=True, check=True).stdout
     assert ["lo"] == [line.partition(":")[0].strip() for line in alone.splitlines() if ":" in line]

@@ -1,0 +1,27 @@
+"""`doit run … arm=all`: the arms stand side by side below the table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.feature.project import KEY, MiniProject, fake_claude
+
+
+def test_a_run_of_all_arms_ends_with_their_table(project: MiniProject, tmp_path: Path) -> None:
+    """Also where everything is up to date; a run of one arm, or of known answers, has none."""
+    project.edit("cases/mini/suite.eval", "  define check", "  arm with-skill { about \"Both.\" }\n"
+                 "  arm baseline { skills none }\n\n  define check")
+    program, _ = fake_claude(tmp_path / "bin")
+    project.env |= {"EVALKIT_CLAUDE": str(program), "AI_GATEWAY_API_KEY": KEY}
+    line = ("run", "case:greeting", "agent=claude", "judge=off", "gateway=direct")
+    assert "arms of" not in project.doit(*line).out
+    done = project.doit(*line, "arm=all", "trials=2")
+    assert 0 == done.status, done.err
+    table = done.out.partition("arms of mini, ")[2]
+    assert [["trials", "2", "2"], ["passed", "100%", "100%", "+0%"], ["cost", "$0.25", "$0.25", "+$0.00"],
+            ["turns", "1.0", "1.0", "+0.0"]] == [line.split() for line in table.splitlines()[2:]], done.out
+    assert ["with-skill", "baseline", "with-skill", "less", "baseline"] == table.splitlines()[1].split()
+    again = project.doit(*line, "arm=all", "trials=2")
+    assert "nothing ran" in again.err
+    assert done.out == again.out
+    assert "arms of" not in project.doit("run", "case:greeting", "agent=oracle", "judge=off", "arm=all").out
