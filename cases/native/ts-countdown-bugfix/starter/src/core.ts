@@ -1,0 +1,60 @@
+// A countdown's core. A host sends `tick` once a second, whether the countdown runs or not.
+
+export type Phase = "idle" | "running" | "paused" | "done";
+
+export interface Model {
+  readonly phase: Phase;
+  // What a run lasts, and what is left of this one, in seconds.
+  readonly duration: number;
+  readonly remaining: number;
+  readonly completed: number;
+}
+
+export type Msg =
+  | { readonly kind: "start" }
+  | { readonly kind: "pause" }
+  | { readonly kind: "tick" }
+  | { readonly kind: "reset" }
+  | { readonly kind: "set_duration"; readonly seconds: number };
+
+export const viewUnbound = ["tick", "completed"] as const;
+
+const LONGEST = 3600;
+
+export function initialModel(): Model {
+  return { phase: "idle", duration: 300, remaining: 300, completed: 0 };
+}
+
+export function minutesLeft(model: Model): number {
+  return Math.floor(model.remaining / 60);
+}
+
+export function secondsLeft(model: Model): number {
+  return model.remaining % 60;
+}
+
+function clamped(seconds: number): number {
+  return Math.min(LONGEST, seconds);
+}
+
+export function update(model: Model, msg: Msg): Model {
+  switch (msg.kind) {
+    case "start":
+      if (model.phase === "done") return { ...model, phase: "running", remaining: model.duration };
+      return { ...model, phase: "running" };
+    case "pause":
+      if (model.phase !== "running") return model;
+      return { ...model, phase: "paused" };
+    case "tick": {
+      const remaining = model.remaining - 1;
+      if (remaining === 0) return { ...model, remaining: remaining, completed: model.completed + 1 };
+      return { ...model, remaining: remaining };
+    }
+    case "reset":
+      return { ...model, phase: "idle", remaining: 300 };
+    case "set_duration": {
+      const duration = clamped(msg.seconds);
+      return { ...model, duration: duration, remaining: duration };
+    }
+  }
+}
