@@ -107,15 +107,19 @@ class Arms:
         return mean_interval(found) if found else None
 
     def ablations(self, subject: str) -> dict[str, list[Worth]]:
-        """Of each case that was ablated, what its parts are worth; those that are worth most first."""
+        """Of each case that was ablated, what its parts are worth; those that are worth most first.
+
+        Where several arms ablate a case (by sections, by documents), a part is named with its arm.
+        """
         found: dict[str, list[Worth]] = {}
         for case, arms in sorted(self._values[subject].items()):
             whole = self.values(subject, case, self.base)
+            several = len({arm.partition(".")[0] for arm in arms if "." in arm}) > 1
             for arm in sorted(arms):
                 values = self.values(subject, case, arm)
                 if "." in arm and whole and values:
-                    found.setdefault(case, []).append(
-                        Worth(arm.partition(".")[2], median_interval(values), difference(whole, values)))
+                    part = arm if several else arm.partition(".")[2]
+                    found.setdefault(case, []).append(Worth(part, median_interval(values), difference(whole, values)))
         return {case: sorted(parts, key=lambda part: -part.worth.value) for case, parts in found.items()}
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -50,6 +51,15 @@ def _label(text: str) -> str:
     return "\n".join([*lines[:1], *([lines[1] + ("…" if len(lines) > 2 else "")] if len(lines) > 1 else [])])
 
 
+def _wrapped(title: str) -> str:
+    return "\n".join(fill(line, 100) for line in title.split("\n"))
+
+
+def _floor(values: Sequence[float]) -> float:
+    """Where an axis of scores begins: a tenth below the lowest, at most at a half, so that much of it is used."""
+    return max(0.0, min(0.5, math.floor((min(values, default=0.0) - 0.02) * 10) / 10))
+
+
 class _Suite:
     def __init__(self, arms: Arms, folder: Path) -> None:
         self.arms = arms
@@ -61,31 +71,38 @@ class _Suite:
         for subject in arms.subjects:
             cases = arms.cases(subject)
             if cases:
-                self._rows(f"{subject}\ncomposite score by case: median and interval", cases, "cases", subject,
-                           partial(arms.cell, subject))
+                self._rows(f"{subject}\ncomposite score by case: the median, with its interval", cases, "cases",
+                           subject, partial(arms.cell, subject))
                 dimensions = [name for name in arms.measures if name not in arms.judged]
-                self._rows(f"{subject}\nmeans over {len(cases)} case{'s' if len(cases) > 1 else ''}", dimensions,
-                           "measures", subject, partial(self._overall, subject))
+                of = f"{len(cases)} cases" if len(cases) > 1 else "one case"
+                self._rows(f"{subject}\nmeans over {of} of their medians, with 95 % intervals", dimensions, "measures",
+                           subject, partial(self._overall, subject))
             if arms.judged and cases:
                 self._judges(subject, cases)
             for case, parts in arms.ablations(subject).items():
                 self._bars(f"{subject}\n{case}: the score with all of the guidance, less that without a part of it",
                            [(part.part, part.worth) for part in parts], "ablation", f"{subject}-{case}")
         if len(arms.subjects) > 1:
-            self._rows("composite score by model (mean over cases)", arms.subjects, "models", "", arms.overall)
+            self._rows("composite score by model: the mean over cases of their medians, with its 95 % interval",
+                       arms.subjects, "models", "", arms.overall)
         return self.drawn
 
     def _overall(self, subject: str, measure: str, arm: str) -> Interval | None:
         return self.arms.overall(subject, arm, measure)
 
-    def _figure(self, rows: int, title: str) -> tuple[Any, Any]:
+    def _figure(self, rows: int, title: str, panels: int = 0) -> tuple[Any, Any]:
+        """A figure with axes; with a list of them where panels are asked for, side by side."""
         from matplotlib.figure import Figure
 
         lines = title.count("\n") + 1
         height = max(rows, 2) * _ROW + 1.1 + 0.25 * lines
         figure = Figure(figsize=(_WIDE, height), dpi=_DOTS, layout="constrained")
+        if panels:
+            found = figure.subplots(1, panels, sharey=True, squeeze=False)[0]
+            figure.suptitle(_wrapped(title), fontsize=10, x=0.01, ha="left")
+            return figure, list(found)
         axes = figure.subplots()
-        figure.suptitle("\n".join(fill(line, 100) for line in title.split("\n")), fontsize=10, x=0.01, ha="left")
+        figure.suptitle(_wrapped(title), fontsize=10, x=0.01, ha="left")
         axes.tick_params(labelsize=9)
         return figure, axes
 
@@ -106,7 +123,9 @@ class _Suite:
             self._marks(axes, [(row + shift, interval) for row, interval in found], index, arm)
         axes.set_yticks(range(len(rows)), labels=[_label(row) for row in rows])
         axes.set_ylim(len(rows) - 0.5, -0.5)
-        axes.set_xlim(-0.03, 1.03)
+        floor = _floor([max(interval.low, 0.0) for arm in arms for name in rows
+                        if (interval := cell(name, arm)) is not None])
+        axes.set_xlim(floor - 0.03 * (1 - floor), 1 + 0.03 * (1 - floor))
         for row in range(len(rows) - 1):
             axes.axhline(row + 0.5, color="#dddddd", linewidth=0.6, zorder=0)
         axes.grid(axis="x", color="#cccccc", linewidth=0.6)
@@ -129,23 +148,35 @@ class _Suite:
                           frameon=False)
 
     def _judges(self, subject: str, cases: Sequence[str]) -> None:
-        """Each case's judges' scores over its composite score: where both differ, one of them is worth a look."""
-        groups = {f"{judge.removeprefix('judge: ')}, {arm}": self._pairs(subject, cases, judge, arm)
-                  for judge in self.arms.judged for arm in self.arms.arms}
-        if not any(groups.values()):
+        """Each case's scores of a judge over its composite score, a panel a judge: where both differ, one of them is
+        worth a look. Cases that fall together are one mark, the larger the more they are. Of equal scores that of the
+        first arm is drawn a little higher.
+        """
+        panels = {judge: [(arm, self._pairs(subject, cases, judge, arm)) for arm in self.arms.arms]
+                  for judge in self.arms.judged}
+        panels = {judge: arms for judge, arms in panels.items() if any(pairs for _, pairs in arms)}
+        if not panels:
             return
-        figure, axes = self._figure(12, f"{subject}\njudges' scores over the composite score: a mark a case and arm")
-        for index, (label, pairs) in enumerate(groups.items()):
-            axes.plot([one for one, _ in pairs], [other for _, other in pairs], _MARKS[index % len(_MARKS)],
-                      markersize=7, markerfacecolor=_GREYS[index % len(_GREYS)], markeredgecolor="#111111", alpha=0.75,
-                      label=label)
-        axes.set_xlim(-0.03, 1.03)
-        axes.set_ylim(-0.3, 10.3)
-        axes.set_xlabel("composite score", fontsize=9)
-        axes.set_ylabel("judge's score", fontsize=9)
-        axes.grid(color="#dddddd", linewidth=0.6)
-        axes.set_axisbelow(True)
-        self._legend(figure, axes)
+        figure, axes = self._figure(12, f"{subject}\njudges' scores over the composite score: a mark a case, a larger "
+                                    "one several, arms a little apart", len(panels))
+        floor = _floor([score for arms in panels.values() for _, pairs in arms for score, _ in pairs])
+        for panel, (judge, arms) in zip(axes, panels.items(), strict=True):
+            for index, (arm, pairs) in enumerate(arms):
+                shift = ((len(arms) - 1) / 2 - index) * min(0.36, 0.9 / len(arms))
+                counts = Counter(pairs)
+                panel.scatter([score for score, _ in counts], [judged + shift for _, judged in counts],
+                              s=[34 * count ** 0.7 for count in counts.values()], marker=_MARKS[index % len(_MARKS)],
+                              facecolor=_GREYS[index % len(_GREYS)], edgecolor="#111111", linewidth=0.8, alpha=0.8,
+                              label=arm, zorder=3)
+            panel.set_title(judge.removeprefix("judge: "), fontsize=9)
+            panel.set_xlim(floor - 0.05 * (1 - floor), 1 + 0.05 * (1 - floor))
+            panel.set_ylim(-0.5, 10.5)
+            panel.set_xlabel("composite score", fontsize=9)
+            panel.grid(color="#dddddd", linewidth=0.6)
+            panel.set_axisbelow(True)
+            panel.tick_params(labelsize=9)
+        axes[0].set_ylabel("judge's score", fontsize=9)
+        self._legend(figure, axes[0])
         self._keep(figure, "judges", subject)
 
     def _pairs(self, subject: str, cases: Sequence[str], judge: str, arm: str) -> list[tuple[float, float]]:

@@ -19,11 +19,13 @@ from evalkit.analysis.model import Case, ScoreSpec
 from evalkit.analysis.project import load_project
 from evalkit.execute.places import Places
 from evalkit.execute.toolchain import find_installed
+from evalkit.gateway import Reply, Text
 from evalkit.gateway.play import open_play
 from evalkit.gateway.server import Server
 from evalkit.grade.score_code import Code, read_code
 from tests.e2e.conftest import REPOSITORY, RealProject
 from tests.feature.project import PYPROJECT
+from tests.feature.test_api import bodies, provider, temperature
 
 pytestmark = pytest.mark.slow
 
@@ -228,10 +230,13 @@ def test_an_ablation_finds_the_section_that_counts(played: RealProject) -> None:
 
 
 def test_judges_are_asked_where_that_is_said(played: RealProject) -> None:
-    """They are told the contract and what the packages export; their scores stand beside the composite score."""
+    """On both arms they are told the contract, the case's own skill and what the packages export; their scores stand
+    beside the composite score.
+    """
     scores = [{"criterion": 1, "score": 9, "reason": "It fits."}, {"criterion": 2, "score": 7, "reason": "Mostly."}]
     judged: list[dict[str, object]] = [
-        {"name": name, "when": {"tools": "record_scores", "user": ["What an answer is", "UIOverlay", wanted]},
+        {"name": name, "when": {"tools": "record_scores", "user": [
+            "What an answer is", "stays wherever the user looks", "class UIButton extends UIElement", wanted]},
          "reply": {"calls": [{"name": "record_scores", "input": {"scores": given}}]}}
         for name, wanted, given in (("fit", "life cycle is kept", scores), ("names", "do not exist", scores[:1]))]
     script = write_script(played, "judged.yaml", [*judged, *rules_of(played.root)])
@@ -240,3 +245,17 @@ def test_judges_are_asked_where_that_is_said(played: RealProject) -> None:
     lines = json.loads((played.root / "results/latest/summary.json").read_bytes())["trials"]
     assert [{"fit": 8.0, "hallucination": 9.0}] * 2 == [line["scores"] for line in lines]
     assert "judge: fit" in evalkit(played, "arms").stdout
+
+
+def test_a_key_and_a_model_of_the_environment(played: RealProject) -> None:
+    """Three samples at temperature 0.2 of the model that GEMINI_MODEL names; where judges could be asked, none is."""
+    case = next(case for case in units(played.root) if case.name == "ui-button-hud")
+    with provider(Reply((Text(f"```js\n{solution_of(played.root, case)[0]}```\n"),))) as gateway:
+        played.env |= {"GEMINI_API_KEY": "dummy-key-for-loopback", "GEMINI_MODEL": "gemini-2.5-flash",
+                       "EVALKIT_GATEWAY": gateway.url}
+        done = played.doit("run", "case:ui-button-hud")
+        assert 0 == done.status, done.err + done.out
+        asked = [request for request in gateway.requests if request.method == "POST"]
+    assert ["gemini-2.5-flash"] * 3 == [name for request in asked for name in re.findall("gemini-[^:/]+", request.path)]
+    assert [0.2] * 3 == [temperature(body) for body in bodies(gateway)]
+    assert 3 == len(list((played.root / "results/latest/api/gemini-2.5-flash").glob("*/trial-*/result.json")))

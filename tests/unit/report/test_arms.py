@@ -65,6 +65,13 @@ def test_what_parts_are_worth() -> None:
         (part.part, round(part.worth.value, 6), part.settled) for part in parts]
 
 
+def test_parts_of_several_arms() -> None:
+    """A section and a document may have one name: then the arm is told."""
+    trials = [trial("a", arm, 1.0) for arm in ("with", "cut.key", "files.key")]
+    (parts,) = Arms(trials, "s", "with").ablations("api google/g").values()
+    assert ["cut.key", "files.key"] == [part.part for part in parts]
+
+
 def test_the_text() -> None:
     """A table of measures, one of cases, one of each ablation; names cannot break a table."""
     arms = Arms([trial("a", "with", 1.0, model="x|y"), trial("a", "with", 0.5, model="x|y"),

@@ -62,6 +62,25 @@ def test_no_label_is_over_another(arms: Arms, tmp_path: Path, monkeypatch: pytes
             assert -1 <= box.x0 < box.x1 <= figure.bbox.x1 + 1
 
 
+def test_axes_begin_where_there_is_something() -> None:
+    """A tenth below the lowest score, rounded, but never so late that little looks like much."""
+    assert [0.0, 0.0, 0.2, 0.4, 0.5, 0.5] == [module._floor([low, 1.0]) for low in (0.0, 0.1, 0.25, 0.45, 0.62, 0.99)]
+    assert 0.0 == module._floor([])
+
+
+def test_a_panel_for_each_judge(arms: Arms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In it the marks of one arm do not hide those of another that have the same scores."""
+    figures: list[Any] = []
+    monkeypatch.setattr(module._Suite, "_keep", lambda self, figure, kind, of: figures.append((kind, figure)))
+    draw_plots([arms], tmp_path)
+    panels = [axes for kind, figure in figures if kind == "judges" for axes in figure.axes]
+    assert ["fit", "hallucination"] * 2 == [axes.get_title() for axes in panels]
+    for axes in panels:
+        first, other = ({tuple(place) for place in marks.get_offsets().round(6).tolist()} for marks in axes.collections)
+        assert first
+        assert not first & other
+
+
 def test_arms_are_told_apart_in_grey() -> None:
     """By their marks, and by how dark these are."""
     assert len(set(module._MARKS)) == len(set(module._GREYS)) == len(module._MARKS)
