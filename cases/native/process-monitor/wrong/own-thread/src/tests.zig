@@ -1,0 +1,1 @@
+//! Nothing that starts a process can be tested here.
