@@ -6,13 +6,15 @@ from collections.abc import Callable, Collection
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from evalkit.analysis import model as m
 from evalkit.analysis.calls import first_call, resolve_calls, resolve_state
 from evalkit.analysis.defined import Defined
 from evalkit.analysis.findings import Names
 from evalkit.analysis.levels import Block
+from evalkit.analysis.live import resolve_steps
+from evalkit.analysis.model_live import Live
 from evalkit.analysis.placeholders import project_files
 from evalkit.analysis.prompts import is_file, text_of_file
 from evalkit.analysis.scope import Scope
@@ -34,6 +36,8 @@ LANGUAGES: dict[str, Literal["javascript", "typescript", "python"]] = {
     "javascript": "javascript", "typescript": "typescript", "python": "python"}
 _SUFFIXES = {".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript",
              ".ts": "typescript", ".tsx": "typescript", ".mts": "typescript", ".py": "python"}
+_TIMED = (m.RunSpec, m.HiddenTestsSpec, m.PageSpec, m.StepsSpec, m.SnapshotSpec)
+"""Checks that may have a time limit of their own."""
 
 
 @frozen
@@ -42,7 +46,7 @@ class About:
 
     case_folder: None for a suite or a profile alone. tracks: those of the case. arm: the unit's arm as it is declared,
     and the name that the unit goes by (they differ for an ablation). documents: the paths of what its guidance or its
-    contract consists of, whatever its arm makes of them.
+    contract consists of, whatever its arm makes of them. live: how its apps are driven.
     """
 
     case_folder: Path | None = None
@@ -51,6 +55,7 @@ class About:
     answer: str | None = None
     agent: str = ""
     documents: Callable[[Literal["guidance", "contract"]], tuple[str, ...]] | None = None
+    live: Live | None = None
 
 
 class Checks:
@@ -133,7 +138,10 @@ class Checks:
                 return "hidden-tests", m.HiddenTestsSpec(
                     first, command, tuple(more), None if collects is None else int(collects.value)), ""
             case n.CheckSnapshot(expect=expect, patterns=patterns, one_line=one_line):
-                return "snapshot", m.SnapshotSpec(expect, values.patterns(patterns), one_line), ""
+                whole = self.about.case_folder is not None and self.scope.levels.whole
+                steps = resolve_steps(self.scope.findings, values, self.about.live, node.kind, whole=whole)
+                spec = m.SnapshotSpec(expect, values.patterns(patterns), one_line, steps=steps)
+                return "snapshot", spec if limit is None else evolve(spec, limit=limit.value), ""
             case n.CheckPage(path=path):
                 path_within = values.within_workspace(path)
                 return "page", m.PageSpec(path_within) if limit is None else m.PageSpec(path_within, limit.value), ""
@@ -194,7 +202,7 @@ class Checks:
         for weight in node.weights:
             if not 0 < weight.value <= MAX_WEIGHT:
                 self.report("E053", f"a weight is above 0 and up to {MAX_WEIGHT:,}", weight.span)
-        if node.limits and not isinstance(spec, m.RunSpec | m.HiddenTestsSpec | m.PageSpec | m.StepsSpec):
+        if node.limits and not isinstance(spec, _TIMED):
             self.report("E053", f"a {kind} check takes no time limit of its own", node.limits[0].span)
         for text in texts[1:]:
             self.report("E026", "a check has one description", text.span,

@@ -47,14 +47,15 @@ from evalkit.analysis.model_checks import (
     StepsSpec,
     TranscriptSpec,
 )
+from evalkit.analysis.model_live import Live
 from evalkit.digest import GROWN
 
 __all__ = [
     "AgentConfig", "AnyOrder", "Append", "ArgumentTest", "Arm", "Call", "CallsSpec", "Case", "Check", "CheckSpec",
     "Checkout", "Command", "Each", "Either", "ExistsSpec", "Expected", "GrepSpec", "Guidance", "HiddenTestsSpec",
-    "Judge", "Limits", "ModelChoice", "OutputTest", "PageSpec", "Pattern", "PluginSpec", "Put", "Run", "RunSpec",
-    "Scaffold", "ScoreSpec", "Setup", "Silence", "Skill", "SnapshotSpec", "StateSpec", "Step", "StepsSpec", "SuiteInfo",
-    "Tier", "Toolchain", "TranscriptSpec", "Wrong",
+    "Judge", "Limits", "Live", "ModelChoice", "OutputTest", "PageSpec", "Pattern", "PluginSpec", "Put", "Run",
+    "RunSpec", "Scaffold", "ScoreSpec", "Setup", "Silence", "Skill", "SnapshotSpec", "StateSpec", "Step", "StepsSpec",
+    "SuiteInfo", "Tier", "Toolchain", "TranscriptSpec", "Wrong",
 ]
 
 
@@ -183,7 +184,7 @@ _WITHOUT_MODEL = ("oracle", "palette")
 class Setup:
     """What a trial's workspace is made from, and what its agent is given to read.
 
-    answer: the file of the workspace that a single answer is written to.
+    answer: the file of the workspace that a single answer is written to. live: how `check snapshot` runs the app.
     """
 
     toolchains: tuple[Toolchain, ...]
@@ -195,6 +196,7 @@ class Setup:
     guidance: tuple[Guidance, ...] = field(default=(), metadata=GROWN)
     contract: str | None = field(default=None, metadata=GROWN)
     answer: str | None = field(default=None, metadata=GROWN)
+    live: Live | None = field(default=None, metadata=GROWN)
 
 
 @by_value

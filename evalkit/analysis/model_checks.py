@@ -12,6 +12,8 @@ from attrs import field, frozen
 
 from evalkit.analysis.by_value import by_value
 from evalkit.analysis.model_calls import CallsSpec, StateSpec
+from evalkit.analysis.model_live import LiveStep
+from evalkit.analysis.model_values import Command, Pattern
 from evalkit.digest import GROWN
 
 __all__ = [
@@ -19,26 +21,6 @@ __all__ = [
     "OutputTest", "PageSpec", "Pattern", "PluginSpec", "Put", "Run", "RunSpec", "ScoreSpec", "Silence", "SnapshotSpec",
     "Step", "StepsSpec", "TranscriptSpec",
 ]
-
-
-@by_value
-@frozen(eq=False, repr=False)
-class Command:
-    """A command as words with placeholders. Never a shell: what replaces a placeholder stays within its word."""
-
-    words: tuple[str, ...]
-    limit: int
-    """Seconds of wall clock."""
-
-
-@by_value
-@frozen(eq=False, repr=False)
-class Pattern:
-    """A literal text or a regex (the `regex` package's dialect, multi-line; `flags` from i, s, x)."""
-
-    text: str
-    regex: bool = False
-    flags: str = ""
 
 
 @by_value
@@ -119,12 +101,15 @@ class PluginSpec:
 @by_value
 @frozen(eq=False, repr=False)
 class SnapshotSpec:
-    """`one_line`: all patterns are found in one line of the snapshot."""
+    """`one_line`: all patterns are found in one line of the snapshot. steps: what comes before, and may be all."""
 
     expect: Literal["has", "lacks"]
     patterns: tuple[Pattern, ...]
     one_line: bool = field(default=False, metadata=GROWN)
     type: Literal["snapshot"] = field(default="snapshot", metadata=GROWN)
+    steps: tuple[LiveStep, ...] = field(default=(), metadata=GROWN)
+    limit: int = field(default=300, metadata=GROWN)
+    """Seconds from the launch to the end of the steps."""
 
 
 @by_value

@@ -8,6 +8,7 @@ from evalkit.analysis import model as m
 from evalkit.analysis.findings import Names
 from evalkit.analysis.guidance import resolve_guidance
 from evalkit.analysis.levels import Levels
+from evalkit.analysis.live import resolve_live
 from evalkit.analysis.scope import Scope
 from evalkit.diagnostics import Span
 from evalkit.syntax import nodes as n
@@ -36,6 +37,7 @@ def resolve_setup(scope: Scope) -> m.Setup:
         guidance=resolve_guidance(scope),
         contract=resolve_contract(scope),
         answer=_answer(scope),
+        live=resolve_live(scope),
     )
 
 

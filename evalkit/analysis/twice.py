@@ -15,7 +15,7 @@ _SCAFFOLD = "scaffold"
 _ONCE: dict[type, object] = {
     kind: group for group, kinds in {
         "about": (n.About,), "prompt": (n.Prompt,), "starter": (n.Starter,), "solution": (n.Solution,),
-        "use agent": (n.UseAgent,), "use": (n.UseProfile, n.UseNone), "limits": (n.Limits,),
+        "use agent": (n.UseAgent,), "use": (n.UseProfile, n.UseNone), "limits": (n.Limits,), "live": (n.Live,),
         _SCAFFOLD: (n.ScaffoldRun, n.ScaffoldCopy, n.ScaffoldTemplate), "contract": (n.Contract, n.ContractNone),
         "temperature": (n.Temperature,), "trials": (n.Trials,), "answer": (n.Answer,), "ablate": (n.Ablate,),
         "suffix": (n.Suffix,), "permissions": (n.Permissions,), "mcp": (n.Mcp, n.McpNone),

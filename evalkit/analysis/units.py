@@ -143,7 +143,7 @@ class _CaseResolver:
         resolver = Checks(scope, About(
             self.folder, [track.name.value for track in self.tracks],
             (variant.arm.name.value, arm or "") if variant.arm else None, setup.answer, agent.name,
-            lambda what: self._documents(variant.track, what)))
+            lambda what: self._documents(variant.track, what), setup.live))
         unit = m.Case(
             name=node.name.value,
             suite=self.suite.info,

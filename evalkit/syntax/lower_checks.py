@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Literal, cast
 
 from evalkit.syntax import nodes as n
-from evalkit.syntax.lower_values import LowerValues, last
+from evalkit.syntax.lower_live import LowerLive
+from evalkit.syntax.lower_values import last
 from evalkit.syntax.tree import Token, Tree
 
 __all__ = ["LowerChecks"]
 
 
-class LowerChecks(LowerValues):
+class LowerChecks(LowerLive):
     def silence(self, tree: Tree) -> n.Silence:
         reason = self.the_text(tree) or self.strings(tree)[0]  # an option has a quoted one
         return n.Silence(self.names(tree)[0], reason, self.span(tree))
@@ -100,8 +101,11 @@ class LowerChecks(LowerValues):
         return n.CheckHiddenTests(tuple(paths), command, last(counts), self.span(tree))
 
     def check_snapshot(self, tree: Tree) -> n.CheckSnapshot:
-        found = self._expectation(self.trees(tree)[0])
-        return n.CheckSnapshot(found.expect, found.patterns, self.span(tree), found.one_line)
+        acts = tuple(act for part in self.parts(tree, "acts") for act in self.acts(part))
+        found = last(self._expectation(part) for part in self.trees(tree) if part.data != "acts")
+        if found is None:
+            return n.CheckSnapshot("has", (), self.span(tree), acts=acts)
+        return n.CheckSnapshot(found.expect, found.patterns, self.span(tree), found.one_line, acts)
 
     def check_page(self, tree: Tree) -> n.CheckPage:
         return n.CheckPage(self.strings(tree)[0], self.span(tree))

@@ -56,21 +56,38 @@ from evalkit.syntax.nodes_checks import (
     Told,
     ToldBy,
 )
+from evalkit.syntax.nodes_live import (
+    Act,
+    ActClick,
+    ActExpect,
+    ActFind,
+    ActKey,
+    ActNote,
+    ActSame,
+    ActType,
+    Live,
+    LiveCommand,
+    LiveEnv,
+    LiveKind,
+    LiveRegex,
+    Target,
+)
 from evalkit.syntax.nodes_values import Data, Json, Name, Number, Pattern, Range, Real, Regex, Silence, Str
 
 __all__ = [
-    "Ablate", "About", "Agent", "Allow", "Answer", "AnyOrder", "Apt", "ArgumentApprox", "ArgumentCompare", "ArgumentIn",
-    "ArgumentIncludes", "ArgumentIs", "ArgumentMatches", "ArgumentNode", "ArgumentOneOf", "ArgumentPresence",
-    "ArgumentType", "Arm", "Caches", "CachesNone", "Call", "Case", "Check", "CheckDefined", "CheckExists", "CheckGrep",
-    "CheckHiddenTests", "CheckKind", "CheckPage", "CheckPlugin", "CheckRun", "CheckSnapshot", "CheckState",
-    "CheckTranscript", "Checkout", "Command", "Contract", "ContractNone", "Data", "Define", "Deny", "Either", "Env",
-    "Expect", "Expectation", "Expected", "File", "Graded", "Guidance", "GuidanceNone", "Json", "Judge", "Limits", "Mcp",
-    "McpNone", "Model", "Name", "Never", "Npm", "Number", "Pattern", "Permissions", "Pip", "PluginSetting", "Prewarm",
-    "PrewarmNone", "Profile", "Program", "Prompt", "Range", "Real", "Regex", "Registry", "RegistryMcp", "ScaffoldCopy",
-    "ScaffoldRun", "ScaffoldTemplate", "Score", "Seed", "Setup", "Silence", "Skills", "SkillsNone", "Solution",
-    "Starter", "State", "StepAppend", "StepEach", "StepNode", "StepPut", "StepRun", "Str", "Suffix", "Suite", "System",
-    "Tags", "Temperature", "Tier", "Told", "ToldBy", "Toolchain", "Track", "Trials",
-    "UseAgent", "UseNone", "UseProfile", "Wrong",
+    "Ablate", "About", "Act", "ActClick", "ActExpect", "ActFind", "ActKey", "ActNote", "ActSame", "ActType", "Agent",
+    "Allow", "Answer", "AnyOrder", "Apt", "ArgumentApprox", "ArgumentCompare", "ArgumentIn", "ArgumentIncludes",
+    "ArgumentIs", "ArgumentMatches", "ArgumentNode", "ArgumentOneOf", "ArgumentPresence", "ArgumentType", "Arm",
+    "Caches", "CachesNone", "Call", "Case", "Check", "CheckDefined", "CheckExists", "CheckGrep", "CheckHiddenTests",
+    "CheckKind", "CheckPage", "CheckPlugin", "CheckRun", "CheckSnapshot", "CheckState", "CheckTranscript", "Checkout",
+    "Command", "Contract", "ContractNone", "Data", "Define", "Deny", "Either", "Env", "Expect", "Expectation",
+    "Expected", "File", "Graded", "Guidance", "GuidanceNone", "Json", "Judge", "Limits", "Live", "LiveCommand",
+    "LiveEnv", "LiveKind", "LiveRegex", "Mcp", "McpNone", "Model", "Name", "Never", "Npm", "Number", "Pattern",
+    "Permissions", "Pip", "PluginSetting", "Prewarm", "PrewarmNone", "Profile", "Program", "Prompt", "Range", "Real",
+    "Regex", "Registry", "RegistryMcp", "ScaffoldCopy", "ScaffoldRun", "ScaffoldTemplate", "Score", "Seed", "Setup",
+    "Silence", "Skills", "SkillsNone", "Solution", "Starter", "State", "StepAppend", "StepEach", "StepNode", "StepPut",
+    "StepRun", "Str", "Suffix", "Suite", "System", "Tags", "Target", "Temperature", "Tier", "Told", "ToldBy",
+    "Toolchain", "Track", "Trials", "UseAgent", "UseNone", "UseProfile", "Wrong",
 ]
 
 
@@ -232,7 +249,8 @@ class Answer:
 
 Setup: TypeAlias = (
     ScaffoldRun | ScaffoldCopy | ScaffoldTemplate | Starter | Skills | SkillsNone | Guidance | GuidanceNone | Contract
-    | ContractNone | Prewarm | PrewarmNone | Caches | CachesNone | Limits | Temperature | Trials | Tags | Env | Answer)
+    | ContractNone | Prewarm | PrewarmNone | Caches | CachesNone | Limits | Temperature | Trials | Tags | Env | Answer
+    | Live)
 
 
 # ---- toolchain, models, agent ----

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 from evalkit.diagnostics import Span
 from evalkit.syntax.node import node
 from evalkit.syntax.nodes_calls import CheckState
+from evalkit.syntax.nodes_live import Act
 from evalkit.syntax.nodes_values import Name, Number, Pattern, Real, Silence, Str
 
 __all__ = [
@@ -108,10 +109,13 @@ class CheckHiddenTests:
 
 @node
 class CheckSnapshot:
+    """acts: the steps before it; without patterns they are all."""
+
     expect: Literal["has", "lacks"]
     patterns: tuple[Pattern, ...]
     span: Span
     one_line: bool = False
+    acts: tuple[Act, ...] = ()
 
 
 @node

@@ -137,9 +137,35 @@ CASE_STATEMENTS: list[tuple[str, tuple[str, dict[str, Any]]]] = [
         ("CheckHiddenTests", {"paths": ["a"], "command": "b", "collects": None}))),
     ('check hidden-tests "a", "b" collects 3 run "c"', check(
         ("CheckHiddenTests", {"paths": ["a", "b"], "command": "c", "collects": 3}))),
-    ('check snapshot lacks "a"', check(("CheckSnapshot", {"expect": "lacks", "patterns": ["a"], "one_line": False}))),
+    ('check snapshot lacks "a"', check(("CheckSnapshot", {
+        "expect": "lacks", "patterns": ["a"], "one_line": False, "acts": []}))),
     ('check snapshot has in one line "a", "b"', check(
-        ("CheckSnapshot", {"expect": "has", "patterns": ["a", "b"], "one_line": True}))),
+        ("CheckSnapshot", {"expect": "has", "patterns": ["a", "b"], "one_line": True, "acts": []}))),
+    ('check snapshot { click a="b" c=/d/i in "e"; type "f" into g="h" near /i/\n'
+     'key "j"; note k = l="m"; expect same k }',
+     check(("CheckSnapshot", {"expect": "has", "patterns": [], "one_line": False, "acts": [
+         ("ActClick", {"target": ("Target", {
+             "attributes": [["a", "b"], ["c", ("Regex", {"pattern": "d", "flags": "i"})]],
+             "inside": "e", "near": None})}),
+         ("ActType", {"text": "f", "target": ("Target", {"attributes": [["g", "h"]], "inside": None,
+                                                         "near": ("Regex", {"pattern": "i", "flags": ""})})}),
+         ("ActKey", {"key": "j"}),
+         ("ActNote", {"name": "k", "target": ("Target", {"attributes": [["l", "m"]], "inside": None, "near": None})}),
+         ("ActSame", {"name": "k"})]}))),
+    ('check snapshot { expect has in one line "a"; expect lacks "b"; expect no c="d"; expect e="f" } has "g"', check(
+        ("CheckSnapshot", {"expect": "has", "patterns": ["g"], "one_line": False, "acts": [
+            ("ActExpect", {"expect": "has", "patterns": ["a"], "one_line": True}),
+            ("ActExpect", {"expect": "lacks", "patterns": ["b"], "one_line": False}),
+            ("ActFind", {"target": ("Target", {"attributes": [["c", "d"]], "inside": None, "near": None}),
+                         "absent": True}),
+            ("ActFind", {"target": ("Target", {"attributes": [["e", "f"]], "inside": None, "near": None}),
+                         "absent": False})]}))),
+    ('live { build "a" time 1m; launch "b"; screenshot "c" writes "d"; widget /e/; env F = "g" }', ("Live", {"body": [
+        ("LiveCommand", {"kind": "build", "command": "a", "limit": 60, "writes": None}),
+        ("LiveCommand", {"kind": "launch", "command": "b", "limit": None, "writes": None}),
+        ("LiveCommand", {"kind": "screenshot", "command": "c", "limit": None, "writes": "d"}),
+        ("LiveRegex", {"kind": "widget", "pattern": ("Regex", {"pattern": "e", "flags": ""})}),
+        ("LiveEnv", {"name": "F", "value": "g"})]})),
     ('check page "a" loads', check(("CheckPage", {"path": "a"}))),
     ('check transcript has "a"', check(("CheckTranscript", {"expect": "has", "patterns": ["a"]}))),
     ('check plugin a { files "b", "c"; files "d"; e-f "g"; h """i""" } as j "k"', check(("CheckPlugin", {
@@ -259,7 +285,7 @@ def test_every_node_class_is_tested() -> None:
     """No statement is without a test of its own."""
     seen = repr([node for _, node in CASE_STATEMENTS + SUITE_STATEMENTS])
     blocks_and_values = {"Suite", "Case", "File", "Name", "Str", "Number", "Real", "Data", "Json", "CheckKind", "Setup",
-                         "StepNode", "Pattern", "ArgumentNode", "Expected", "Graded"}
+                         "StepNode", "Pattern", "ArgumentNode", "Expected", "Graded", "Act", "LiveKind"}
 
     assert [] == [name for name in n.__all__ if name not in blocks_and_values and f"'{name}'" not in seen]
 

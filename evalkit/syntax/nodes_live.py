@@ -1,0 +1,115 @@
+"""The syntax nodes of live checks: how an app is built, shown and driven, and the steps of a script."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from evalkit.diagnostics import Span
+from evalkit.syntax.node import node
+from evalkit.syntax.nodes_values import Name, Number, Pattern, Regex, Str
+
+__all__ = ["Act", "ActClick", "ActExpect", "ActFind", "ActKey", "ActNote", "ActSame", "ActType", "Live", "LiveCommand",
+           "LiveEnv", "LiveKind", "LiveRegex", "Target"]
+
+LiveKind: TypeAlias = Literal["build", "prewarm", "launch", "ready", "snapshot", "screenshot", "click", "type", "key"]
+
+
+@node
+class LiveCommand:
+    """A command of a `live` block. writes: of `screenshot`, the file that it makes."""
+
+    kind: LiveKind
+    command: Str
+    limit: Number | None
+    span: Span
+    writes: Str | None = None
+
+
+@node
+class LiveRegex:
+    """`widget` or `views`: what a line of a snapshot looks like that tells of one."""
+
+    kind: Literal["widget", "views"]
+    pattern: Regex
+    span: Span
+
+
+@node
+class LiveEnv:
+    name: Name
+    value: Str
+    span: Span
+
+
+@node
+class Live:
+    body: tuple[LiveCommand | LiveRegex | LiveEnv, ...]
+    span: Span
+
+
+@node
+class Target:
+    """A widget: by what its line says of it, in one that matches `inside`, nearest to one that matches `near`."""
+
+    attributes: tuple[tuple[Name, Pattern], ...]
+    inside: Pattern | None
+    near: Pattern | None
+    span: Span
+
+
+@node
+class ActClick:
+    target: Target
+    span: Span
+
+
+@node
+class ActType:
+    text: Str
+    target: Target
+    span: Span
+
+
+@node
+class ActKey:
+    key: Str
+    span: Span
+
+
+@node
+class ActNote:
+    """Remember which widget it is, under a name."""
+
+    name: Name
+    target: Target
+    span: Span
+
+
+@node
+class ActExpect:
+    """`expect has …`, `expect lacks …`."""
+
+    expect: Literal["has", "lacks"]
+    patterns: tuple[Pattern, ...]
+    span: Span
+    one_line: bool = False
+
+
+@node
+class ActFind:
+    """`expect TARGET`, `expect no TARGET`."""
+
+    target: Target
+    absent: bool
+    span: Span
+
+
+@node
+class ActSame:
+    """`expect same NAME`: what was noted under the name is still the same widget."""
+
+    name: Name
+    span: Span
+
+
+Act: TypeAlias = ActClick | ActType | ActKey | ActNote | ActExpect | ActFind | ActSame
