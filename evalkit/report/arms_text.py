@@ -17,6 +17,8 @@ def arms_text(run: str, suites: Sequence[Arms], pictures: Sequence[str] = ()) ->
              "to the highest value. Means over cases and differences have a 95 % bootstrap interval.", ""]
     for arms in suites:
         lines += [f"## Suite {arms.suite}", ""]
+        if len(arms.subjects) > 1:
+            lines += ["### Side by side", "", *_subjects(arms), ""]
         for subject in arms.subjects:
             lines += [f"### {_cell(subject)}", "", *_overall(arms, subject), "", *_cases(arms, subject), ""]
             for case, parts in arms.ablations(subject).items():
@@ -29,6 +31,22 @@ def arms_text(run: str, suites: Sequence[Arms], pictures: Sequence[str] = ()) ->
     if pictures:
         lines += ["## Plots", "", *(f"![{_title(picture)}]({picture})" for picture in pictures), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _subjects(arms: Arms) -> list[str]:
+    """Composite and judges' scores of each subject: means over cases, arm by arm, and what the base arm has more."""
+    measures = [measure for measure in ("composite", *arms.judged) if measure in arms.measures]
+    others = [arm for arm in arms.arms if arm != arms.base]
+    head = ["means over cases", *(f"{measure}, {column}" for measure in measures
+                                  for column in (*arms.arms, *(f"{arms.base} − {arm}" for arm in others)))]  # noqa: RUF001
+    lines = [_row(head), "| --- |" + " ---: |" * (len(head) - 1)]
+    for subject in arms.subjects:
+        cells = [subject]
+        for measure in measures:
+            cells += [_shown(arms.overall(subject, arm, measure)) for arm in arms.arms]
+            cells += [_shown(arms.gain(subject, arm, measure), signed=True) for arm in others]
+        lines.append(_row(cells))
+    return lines
 
 
 def _overall(arms: Arms, subject: str) -> list[str]:

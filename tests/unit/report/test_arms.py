@@ -82,3 +82,15 @@ def test_the_text() -> None:
     assert "| a | 2/1 | 0.75 [0.50, 1.00] | 0.25 | 1.00 | 1.00 |" in text
     assert "| key | 1 | 0.25 | +0.50 (one trial: no interval) | not told from 0 |" in text
     assert text.endswith("## Plots\n\n![s models](plots/s-models.png)\n")
+
+
+def test_subjects_side_by_side() -> None:
+    """A row for each model, with all arms; of one model alone there is no such table."""
+    trials = [trial("a", arm, score, model=model, scores={"fit": 7.0})
+              for model, scores in (("m/one", (1.0, 0.5)), ("m/two", (0.8, 0.6)))
+              for arm, score in zip(("with", "without"), scores, strict=True)]
+    text = arms_text("latest", [Arms(trials, "s", "with")])
+    assert "| means over cases | composite, with | composite, without | composite, with − without |" in text  # noqa: RUF001
+    assert "| api m/one | 1.00 | 0.50 | +0.50 | 7.00 | 7.00 | +0.00 |" in text
+    assert "| api m/two | 0.80 | 0.60 | +0.20 | 7.00 | 7.00 | +0.00 |" in text
+    assert "Side by side" not in arms_text("latest", [Arms(trials[:2], "s", "with")])
