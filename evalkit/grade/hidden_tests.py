@@ -1,35 +1,36 @@
 """`check hidden-tests`: tests that the agent never saw, put into a copy of its final tree and run there.
 
-The command says by its status whether they passed; the report that it writes (JSON as Jest and Vitest write it, or
-JUnit's XML) says which did not and why. A command that passes without a report, or with a report of no test at all,
-proves nothing: the first is an error (the case or its tool is wrong), the second a fail.
+The command says by its status whether they passed; the report that it writes (hidden_reports.py) says which did not and
+why. A command that passes without a report proves nothing. Where the case says how many tests there are (`collects`,
+which its own answer has shown), that is the agent's doing: its code ended the run early, and the check fails. Else it
+may as well be the case's, and is an error. A report of no test at all is a fail.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import Any, Literal
 
-import orjson
 from attrs import evolve
 
 from evalkit.analysis.model import HiddenTestsSpec, Put, Toolchain
 from evalkit.grade.evidence import plain
 from evalkit.grade.final_tree import FinalTree
+from evalkit.grade.hidden_reports import read_tests
 from evalkit.grade.run import CheckInCopy
 from evalkit.grade.verdict import HiddenTest, Verdict
 
 __all__ = ["VERSION", "grade_hidden_tests"]
 
-VERSION = "hidden-tests 2"
+VERSION = "hidden-tests 3"
 EX_UNAVAILABLE = 69
 """The status (of sysexits.h) by which a command says that what runs the tests is not there."""
 _LARGEST = 16_000_000
 """Bytes of a report that are read."""
 _SHOWN_TESTS, _SHOWN_LINES = 10, 8
+_LONGEST_NAME, _LONGEST_LINE = 500, 1_000
+"""Characters of a test's name, and of a line of its message, that are kept."""
 
 
 def grade_hidden_tests(spec: HiddenTestsSpec, tree: FinalTree, toolchains: tuple[Toolchain, ...]) -> Verdict:
@@ -56,6 +57,9 @@ def grade_hidden_tests(spec: HiddenTestsSpec, tree: FinalTree, toolchains: tuple
         except ValueError as error:
             if verdict is not None:
                 return verdict
+            if spec.collects is not None:
+                return Verdict("fail", f"the run ended early: {error}, where {spec.collects} tests are to run",
+                               "\n".join(check.said))
             return Verdict("error", f"the tests passed, but {error}", "does the command write its report to {report}?")
     return evolve(verdict_of(tests, verdict, check.said, spec.collects), tests=tuple(_kept(test) for test in tests))
 
@@ -79,16 +83,20 @@ def verdict_of(tests: list[HiddenTest], by_command: Verdict | None, said: list[s
 
 
 def _told(test: HiddenTest) -> str:
-    return "\n".join([f"failed: {plain(test.name)}", *(f"  {line}" for line in _lines(test))])
+    return "\n".join([f"failed: {_named(test)}", *(f"  {line}" for line in _lines(test))])
 
 
 def _lines(test: HiddenTest) -> list[str]:
-    return [plain(line) for line in test.message.splitlines() if line.strip()][:_SHOWN_LINES]
+    return [plain(line[:_LONGEST_LINE]) for line in test.message.splitlines() if line.strip()][:_SHOWN_LINES]
+
+
+def _named(test: HiddenTest) -> str:
+    return plain(test.name[:_LONGEST_NAME])
 
 
 def _kept(test: HiddenTest) -> HiddenTest:
     """A test as a result keeps it: of its message the first lines, without control characters."""
-    return HiddenTest(plain(test.name), test.status, "\n".join(_lines(test)))
+    return HiddenTest(_named(test), test.status, "\n".join(_lines(test)))
 
 
 def _read(report: Path) -> list[HiddenTest]:
@@ -103,41 +111,4 @@ def _read(report: Path) -> list[HiddenTest]:
         raise ValueError("there is no report") from None
     if len(data) > _LARGEST:
         raise ValueError(f"the report is larger than {_LARGEST // 1_000_000} MB")
-    if data.lstrip().startswith(b"<"):
-        return _junit(data)
-    try:
-        return _jest(orjson.loads(data))
-    except (orjson.JSONDecodeError, TypeError, KeyError, AttributeError):
-        raise ValueError("its report is neither Jest's JSON nor JUnit's XML") from None
-
-
-def _jest(report: Any) -> list[HiddenTest]:
-    """`testResults` of files with `assertionResults`; a file that failed apart from its tests is a failed test too."""
-    states: dict[str, Literal["passed", "failed"]] = {"passed": "passed", "failed": "failed"}
-    tests = []
-    for file in report["testResults"]:
-        own = file["assertionResults"]
-        mine = [HiddenTest(str(test.get("fullName") or test.get("title")), states.get(test.get("status"), "skipped"),
-                           "\n".join(map(str, test.get("failureMessages") or ()))) for test in own]
-        tests += mine
-        if file.get("status") == "failed" and not any(test.status == "failed" for test in mine):
-            tests.append(HiddenTest(Path(str(file.get("name"))).name, "failed", str(file.get("message", ""))))
-    return tests
-
-
-def _junit(data: bytes) -> list[HiddenTest]:
-    if b"<!DOCTYPE" in data or b"<!ENTITY" in data:  # entities can be made to grow without end
-        raise ValueError("its report declares entities, which are not read")
-    try:
-        root = ET.fromstring(data)
-    except ET.ParseError:
-        raise ValueError("its report is not well-formed XML") from None
-    tests = []
-    for case in root.iter("testcase"):
-        name = " ".join(part for part in (case.get("classname"), case.get("name")) if part)
-        bad = next((child for child in case if child.tag in ("failure", "error")), None)
-        if bad is not None:
-            tests.append(HiddenTest(name, "failed", f"{bad.get('message') or ''}\n{bad.text or ''}"))
-        else:
-            tests.append(HiddenTest(name, "skipped" if case.find("skipped") is not None else "passed"))
-    return tests
+    return read_tests(data)
