@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from html import escape
 from typing import Any, NamedTuple
 
@@ -69,19 +70,22 @@ def junit_text(run: str, suites: Iterable[Suite]) -> str:
 
 def _suite(run: str, suite: Suite, counts: Mapping[str, int], seconds: float) -> str:
     first = suite.lines[0]
-    subject = " ".join(filter(None, (first["agent"], first["model"])))
-    lanes = ", ".join(dict.fromkeys(line["lane"] for line in suite.lines))
-    properties = {"run": run, "suite": first["suite"], "case": first["case"], "unit": first["unit"],
-                  "agent": first["agent"], "model": first["model"], "lane": lanes, "played": first["played"]}
-    told = " ".join(f'{name}="{count}"' for name, count in counts.items())
-    finished = max((line["finished_at"] for line in suite.lines), default="")
-    stamp = f" timestamp={_quoted(finished[:19])}" if finished else ""
-    name = _quoted(f"{first['unit']} [{subject}]")
-    return "".join([
-        f'  <testsuite name={name} {told} time="{seconds:.3f}"{stamp}>\n',
-        "    <properties>\n",
-        *(f"      <property name={_quoted(name)} value={_quoted(value)}/>\n" for name, value in properties.items()
-          if value), "    </properties>\n", *suite.tests, "  </testsuite>\n"])
+    agent, model = first["agent"], first["model"]
+    lanes = ", ".join(dict.fromkeys([line["lane"] for line in suite.lines]))
+    told = " ".join([f'{name}="{count}"' for name, count in counts.items()])
+    finished = max([line["finished_at"] for line in suite.lines])[:19]
+    stamp = f' timestamp="{finished}"' if finished else ""
+    name = _quoted(f"{first['unit']} [{agent} {model}]" if model else f"{first['unit']} [{agent}]")
+    return (f'  <testsuite name={name} {told} time="{seconds:.3f}"{stamp}>\n'
+            f"{_properties(run, first['suite'], agent, model or '', lanes, first['played'])}"
+            f"{''.join(suite.tests)}  </testsuite>\n")
+
+
+@lru_cache
+def _properties(run: str, suite: str, agent: str, model: str, lane: str, played: str) -> str:
+    named = {"run": run, "suite": suite, "agent": agent, "model": model, "lane": lane, "played": played}
+    lines = [f'      <property name="{name}" value={_quoted(value)}/>\n' for name, value in named.items() if value]
+    return f"    <properties>\n{''.join(lines)}    </properties>\n"
 
 
 def _counts(lines: Iterable[Mapping[str, Any]]) -> dict[str, int]:
@@ -109,4 +113,6 @@ def _text(text: str) -> str:
 
 def _quoted(text: str) -> str:
     """A text as an attribute's value, with its quotes; a line end in it stays one."""
-    return '"' + escape(_FORBIDDEN.sub("\ufffd", text)).replace("\n", "&#10;").replace("\t", "&#9;") + '"'
+    if not text.isprintable():
+        text = _FORBIDDEN.sub("\ufffd", text)
+    return '"' + escape(text).replace("\n", "&#10;").replace("\t", "&#9;") + '"'

@@ -92,37 +92,50 @@ def _how(found: Interval) -> str:
 
 
 def _unit(unit: str, lines: Sequence[Line], *, draw: bool) -> list[str]:
-    """The cells of a unit's line."""
+    """The cells of a unit's line. Most of a thousand have one trial: these are quick."""
+    if len(lines) == 1:
+        return _trial(unit, lines[0])
     passed, count = rates.passed_of(lines)
     statuses = [line["status"] for line in lines]
-    if len(lines) == 1:
-        why = lines[0]["reason"] if statuses[0] == "not run" else \
-            lines[0]["ended"] if lines[0]["ended"] in ("capped", "timeout") else ""
-        result = statuses[0] + (f" ({escaped(why)})" if why else "")
-    else:
-        apart = [f"{statuses.count(status)} {_WORDS.get(status, status)}" for status in STATUSES[2:]
-                 if status in statuses]
-        apart += [f"{number} {ended}" for ended in ("capped", "timeout")
-                  if (number := sum(line["ended"] == ended for line in lines))]
-        result = ", ".join([*([f"{passed}/{count}"] if count else []), *apart])
-    found = rates.unit_rate(lines, draw=draw) if len(lines) > 1 else None
+    apart = [f"{statuses.count(status)} {_WORDS.get(status, status)}" for status in STATUSES[2:] if status in statuses]
+    apart += [f"{number} {ended}" for ended in ("capped", "timeout")
+              if (number := sum(line["ended"] == ended for line in lines))]
+    found = rates.unit_rate(lines, draw=draw)
     ended = [line for line in lines if line["ended"]]
     called = [line for line in ended if line["model"] is not None and not line["dry"]]
     scores = [score for line in ended if line["status"] != "contaminated" for score in line["judge"]]
-    return [code(unit), result, rate_shown(found) if found is not None else "", code(_marks(lines)) if ended else "",
-            f"{sum(scores) / len(scores):.1f}" if scores else "-",
+    return [code(unit), ", ".join([*([f"{passed}/{count}"] if count else []), *apart]),
+            rate_shown(found) if found is not None else "", code(_marks(lines)) if ended else "", _mean(scores),
             _sum((line["turns"] for line in called), lambda turns: f"{turns:.0f}"),
             _sum((sum(line["tokens"].values()) if line["tokens"] else None for line in called), short_count),
             _sum((line["cost"] for line in called), lambda cost: f"${cost:.2f}"),
             duration(sum(line["seconds"] for line in ended)) if ended else ""]
 
 
+def _trial(unit: str, line: Line) -> list[str]:
+    """The cells of a unit with one trial."""
+    status, ended = line["status"], line["ended"]
+    why = line["reason"] if status == "not run" else ended if ended in ("capped", "timeout") else ""
+    result = f"{status} ({escaped(why)})" if why else status
+    if not ended:
+        return [code(unit), result, "", "", "-", "-", "-", "-", ""]
+    called = line["model"] is not None and not line["dry"]
+    marks = "".join([_MARKS[check] for check in line["checks"].values()])
+    return [code(unit), result, "", code(marks), _mean(line["judge"]),
+            str(line["turns"]) if called and line["turns"] is not None else "-",
+            short_count(sum(line["tokens"].values())) if called and line["tokens"] else "-",
+            f"${line['cost']:.2f}" if called and line["cost"] is not None else "-", duration(line["seconds"])]
+
+
+def _mean(scores: Sequence[float]) -> str:
+    return f"{sum(scores) / len(scores):.1f}" if scores else "-"
+
+
 def _marks(lines: Sequence[Line]) -> str:
     """The mark of each check over a unit's trials that are not contaminated; `~` where it passed in some alone."""
     found: dict[str, set[str]] = {}
-    several = len(lines) > 1
     for line in lines:
-        if line["status"] != "contaminated" or not several:
+        if line["status"] != "contaminated":
             for check, status in line["checks"].items():
                 found.setdefault(check, set()).add(status)
     return "".join(_mark(statuses) for statuses in found.values())
@@ -191,6 +204,8 @@ def _row(cells: Sequence[str]) -> str:
 def code(text: str) -> str:
     """A text as a code span, also in a table: no backtick and no bar of its own ends it."""
     text = text.replace("\n", " ")
+    if "`" not in text and "|" not in text:
+        return f"`{text}`"
     ticks = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
     pad = " " if text[:1] == "`" or text[-1:] == "`" else ""
     return f"{ticks}{pad}{text}{pad}{ticks}".replace("|", "\\|")
