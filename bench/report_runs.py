@@ -11,7 +11,9 @@ import random
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from attrs import evolve, frozen
@@ -20,7 +22,7 @@ from evalkit.digest import digest
 from evalkit.execute.outcome import AgentRecord, Ending, Usage
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.store import Store
-from evalkit.execute.tree import pack
+from evalkit.execute.tree import Manifest, pack
 from evalkit.grade.audit_record import Audit, Finding
 from evalkit.grade.verdict import HiddenTest, Judging, Measure, Verdict, Vote
 from evalkit.records import write_record
@@ -107,17 +109,11 @@ def _workspace(made: Made) -> str:
 def _trial(made: Made, place: str, fields: Mapping[str, Any], base: str, rng: random.Random, turns: int) -> None:
     folder, good = made.folder / place, rng.random() < 0.72
     calls = max(2, turns + rng.randrange(-2, 3))
-    tree = _BASE | {"src/board.ts": _BOARD.replace("n * 7", f"n * {rng.randrange(50, 90)}"),
-                    "src/lanes.ts": f"export const lanes = {calls}\n" * 20}
-    del tree["src/old.ts"]
-    work = made.root / ".evalkit/making-tree"
-    _write_tree(work, tree)
-    folder.mkdir(parents=True)
-    manifest = pack(work, folder / "workspace.tar.zst")
-    lines = list(_transcript(calls, good=good))
-    (folder / "transcript.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    (folder / "screenshots").mkdir()
-    (folder / "screenshots/smoke.png").write_bytes(_png(320, 200, rng.randrange(256)))
+    archive, manifest = _tree(calls, rng.randrange(50, 60))
+    (folder / "screenshots").mkdir(parents=True)
+    (folder / "workspace.tar.zst").write_bytes(archive)
+    (folder / "transcript.jsonl").write_bytes(_stream(calls, good=good))
+    (folder / "screenshots/smoke.png").write_bytes(_png(320, 200, rng.randrange(8) * 32))
     key = digest([place])
     usage = Usage(calls + 1, 12_000 * calls, 700 * calls, 9_000 * calls, 3_000, round(0.04 * calls, 4), "gateway")
     ending = Ending("completed", "", usage)
@@ -174,6 +170,23 @@ def _checks(*, good: bool, unable: bool, score: float) -> tuple[CheckResult, ...
                  for name, kind, said, verdict, advisory, seconds in told)
 
 
+@cache
+def _tree(calls: int, factor: int) -> tuple[bytes, Manifest]:
+    """The archive of a final tree."""
+    tree = _BASE | {"src/board.ts": _BOARD.replace("n * 7", f"n * {factor}"),
+                    "src/lanes.ts": f"export const lanes = {calls}\n" * 20}
+    del tree["src/old.ts"]
+    with TemporaryDirectory() as folder:
+        _write_tree(Path(folder, "tree"), tree)
+        manifest = pack(Path(folder, "tree"), archive := Path(folder, "tree.tar.zst"))
+        return archive.read_bytes(), manifest
+
+
+@cache
+def _stream(calls: int, *, good: bool) -> bytes:
+    return "".join(json.dumps(line) + "\n" for line in _transcript(calls, good=good)).encode()
+
+
 def _transcript(calls: int, *, good: bool) -> Iterator[dict[str, Any]]:
     """Lines of Claude Code's stream."""
     yield {"type": "system", "subtype": "init", "cwd": _AT, "model": "m", "tools": ["Read", "Edit", "Write", "Bash"]}
@@ -214,13 +227,12 @@ def _call(number: int, *, good: bool) -> tuple[str, dict[str, Any], str, bool]:
 
 
 def _write_tree(folder: Path, tree: Mapping[str, str]) -> None:
-    for name in {*_BASE, "src/lanes.ts"} - {*tree}:
-        (folder / name).unlink(missing_ok=True)
     for name, text in tree.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
 
 
+@cache
 def _png(width: int, height: int, shade: int) -> bytes:
     """A picture of one shade that gets lighter."""
     rows = b"".join(b"\0" + bytes((shade, (y * 255 // height), 160)) * width for y in range(height))

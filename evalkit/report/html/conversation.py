@@ -69,11 +69,12 @@ class _Block:
 
 @define
 class _Blocks:
-    """The first blocks and the last ones, within their limits."""
+    """The first blocks and the last ones, within their limits. folder: in which the agent works, with a slash."""
 
     first: list[_Block] = field(factory=list)
     last: deque[_Block] = field(factory=deque)
     dropped: int = 0
+    folder: str = "/"
     _first_size: int = 0
     _last_size: int = 0
     _open: dict[str, _Block] = field(factory=dict)
@@ -115,6 +116,8 @@ def conversation(events: Iterable[Event], redactor: Redactor) -> dict[str, Any]:
     blocks, totals = _Blocks(), Totals()
     for event in events:
         totals.add(event)
+        if isinstance(event, Folder):
+            blocks.folder = event.path.rstrip("/") + "/"
         _take(event, blocks)
     shown = [_plain(block) for block in blocks.first]
     if blocks.dropped:
@@ -143,7 +146,7 @@ def _take(event: Event, blocks: _Blocks) -> None:
                 blocks.add(_Block("text", event.line, {"text": _held(event.text.strip("\n"), event.line)},
                                   {"role": event.role, "sub": event.sub_agent}))
         case ToolCall():
-            blocks.call(event, _call(event))
+            blocks.call(event, _call(event, blocks.folder))
         case ToolResult():
             blocks.result(event, {"status": event.status, "ran": event.ran, "result_line": event.line})
         case MessageUsage():
@@ -169,8 +172,11 @@ def _note(event: Folder | Limit | SubAgent | Compacted | Gap | Ended) -> tuple[s
             return "end", ("error: " if event.is_error else "") + event.how
 
 
-def _call(call: ToolCall) -> _Block:
-    """A call: what it is about on a line, its edits as pairs of texts, and the rest of its input by name."""
+def _call(call: ToolCall, folder: str) -> _Block:
+    """A call: what it is about on a line, its edits as pairs of texts, and the rest of its input by name.
+
+    folder: in which the agent works: what it is about is told from there.
+    """
     given = dict(call.input)
     edits = []
     for one in [given, *_edits(given)]:
@@ -187,9 +193,10 @@ def _call(call: ToolCall) -> _Block:
     if edits:
         given.pop("edits", None)
     about = call.command or call.path or _first_text(given)
+    shown = about.replace(folder, "") if len(folder) > 1 else about
     inputs = [(str(name), _held(_said(value), call.line)) for name, value in given.items()
               if value is not None and not (value == about and "\n" not in about and len(about) <= _HEAD)]
-    return _Block("call", call.line, {"about": Held(" ".join(about.split())[:_HEAD])},
+    return _Block("call", call.line, {"about": Held(" ".join(shown[:4 * _HEAD].split())[:_HEAD])},
                   {"tool": call.tool, "name": call.name, "sub": call.sub_agent, "status": "missing", "ran": False,
                    "result_line": 0}, edits, inputs)
 

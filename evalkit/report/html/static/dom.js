@@ -13,8 +13,8 @@ function named(char) {
 
 /** Append a text to an element, control characters made visible. */
 function putPlain(parent, text) {
+  if (text.search(CONTROL) < 0) { parent.append(text); return; }
   let at = 0;
-  CONTROL.lastIndex = 0;
   for (const found of text.matchAll(CONTROL)) {
     if (found.index > at) parent.append(text.slice(at, found.index));
     const shown = document.createElement("span");

@@ -3,13 +3,13 @@
 const KEYS = [
   ["?", "these keys"], ["/", "filter; in a trial: search the conversation"], ["Esc", "leave a field; back to all trials"],
   ["← ↑ → ↓", "move in the matrix or the list"], ["Enter", "open the trial"], ["j  k", "next and previous trial, as filtered"],
-  ["f", "next trial that did not pass"], ["v", "matrix or list"], ["1 … 6", "parts of a trial"], ["n  p", "next and previous place found"],
+  ["f", "next trial that did not pass"], ["v", "matrix or list"], ["1  2  3  4  5  6", "parts of a trial"], ["n  p", "next and previous place found"],
   ["e", "open or fold all calls"],
 ];
 
 function drawHelp() {
   $("help").replaceChildren(h("h2", null, "Keys"), h("dl", null, KEYS.map(([keys, what]) => h("div", null,
-    h("dt", null, keys.split(/ {2}| … |(?<=[←↑→]) /).map((key) => h("kbd", null, key))), h("dd", null, what)))),
+    h("dt", null, keys.split(/ {2}|(?<=[←↑→]) /).map((key) => h("kbd", null, key))), h("dd", null, what)))),
   h("form", {method: "dialog"}, h("button", null, "close")));
 }
 

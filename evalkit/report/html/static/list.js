@@ -1,7 +1,7 @@
 // The trials as a list, a line each, in any order.
 
 const FIELDS = [
-  ["status", "", (one) => Object.keys(MARKS).indexOf(one.status)],
+  ["status", "status", (one) => Object.keys(MARKS).indexOf(one.status)],
   ["case", "case", (one) => one.unit],
   ["subject", "subject", (one) => one.subject],
   ["trial", "trial", (one) => one.trial],
@@ -32,9 +32,9 @@ function drawList(trials) {
     const by = state.sort.replace(/^-/, "") === name;
     const down = state.sort.startsWith("-");
     return h("th", {scope: "col", class: name, "aria-sort": by ? (down ? "descending" : "ascending") : null},
-      h("button", {type: "button", onclick: () => go({sort: by ? (down ? "" : "-" + name) : name}, true)}, label || "·", by ? (down ? " ↓" : " ↑") : ""));
+      h("button", {type: "button", onclick: () => go({sort: by ? (down ? "" : "-" + name) : name}, true)}, label, by ? (down ? " ↓" : " ↑") : ""));
   }));
-  const rows = trials.map((one) => h("tr", {"data-n": one.number},
+  const row = (one) => h("tr", {"data-n": one.number},
     h("td", {class: "status"}, markOf(one.status)),
     h("td", {class: "case"}, h("a", {href: linkTo(one), title: one.reason}, one.unit)),
     h("td", {class: "subject"}, one.subject),
@@ -46,6 +46,26 @@ function drawList(trials) {
     h("td", {class: "n"}, one.turns === null ? "" : one.turns),
     h("td", {class: "n"}, tokens(one.tokens)),
     h("td", {class: "n"}, dollars(one.cost)),
-    h("td", {class: "n"}, one.ended ? duration(one.seconds) : "")));
-  $("list").replaceChildren(h("table", {class: "list"}, h("thead", null, head), h("tbody", null, rows)));
+    h("td", {class: "n"}, one.ended ? duration(one.seconds) : ""));
+  const body = h("tbody");
+  let at = 0;
+  moreLines = () => {
+    body.append(...trials.slice(at, at + LINES).map(row));
+    at += LINES;
+    if (at >= trials.length) moreLines = null;
+    return moreLines;
+  };
+  const mine = moreLines;
+  const goOn = () => { if (moreLines === mine && moreLines()) setTimeout(goOn, 30); };
+  goOn();
+  $("list").replaceChildren(h("table", {class: "list"}, h("thead", null, head), body));
+}
+
+/** Lines that are drawn at once: more than a screen has. The others follow while the first ones are read. */
+const LINES = 120;
+let moreLines = null;
+
+/** Draw the lines that are still missing, for who needs all of them now. */
+function allLines() {
+  while (moreLines) moreLines();
 }

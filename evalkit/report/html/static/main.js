@@ -25,6 +25,7 @@ function filter() {
   const list = state.view === "list";
   $("matrix").hidden = list || !kept.length;
   $("list").hidden = !list || !kept.length;
+  moreLines = null;
   if (list) drawList(kept);
   else filterMatrix(new Set(kept.map((one) => one.number)));
   drawFilters(kept.length);
@@ -52,5 +53,8 @@ document.addEventListener("click", (event) => {
 window.addEventListener("popstate", () => { state = readState(); show(); });
 window.addEventListener("hashchange", () => { if (hashOf(readState()) !== hashOf(state)) { state = readState(); show(); } });
 document.addEventListener("keydown", pressed);
-window.addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll("#trial details.check")) fold.open = true; });
+window.addEventListener("beforeprint", () => {
+  allLines();
+  for (const fold of document.querySelectorAll("#trial details.check")) fold.open = true;
+});
 show();

@@ -1,8 +1,8 @@
 // The matrix stands in the page already; filters hide rows, columns and marks of it.
 
 const LINKS = [...document.querySelectorAll("a.mark")];
-const LINK_OF = [];
-for (const link of LINKS) LINK_OF[Number(link.dataset.n)] = link;
+/** The trials in the order in which they stand in the matrix. */
+const IN_ORDER = LINKS.map((link) => TRIALS[Number(link.dataset.n)]);
 const TABLE = document.querySelector("table.matrix");
 const COLUMNS = [...TABLE.tHead.rows[0].cells];
 

@@ -61,4 +61,4 @@ function fits(one) {
 }
 
 /** The trials that the filters leave, in the order in which they stand. */
-const shownTrials = () => (state.view === "list" ? sorted(TRIALS.filter(fits)) : TRIALS.filter(fits));
+const shownTrials = () => (state.view === "list" ? sorted(IN_ORDER.filter(fits)) : IN_ORDER.filter(fits));

@@ -51,9 +51,16 @@ function drawFacts(one, data) {
     .map(([name, value, title]) => h("div", {title: title || null}, h("dt", null, name), h("dd", null, value))));
 }
 
+/** A text in which `line 12` leads to that line of the transcript. */
+function withLines(text) {
+  return text.split(/(\bline \d{1,7}\b)/).map((part, at) => at % 2
+    ? h("a", {href: hashOf({...state, part: "conversation", file: "", line: Number(part.slice(5))})}, part) : part);
+}
+
 function drawCheck(check) {
   const told = [];
-  if (check.evidence) told.push(h("pre", {class: "evidence"}, check.evidence));
+  const lines = check.kind === "transcript" || check.kind === "calls";
+  if (check.evidence) told.push(h("pre", {class: "evidence"}, lines ? withLines(check.evidence) : check.evidence));
   const failedFirst = [...(check.tests || [])].sort((a, b) => Number(a.status === "passed") - Number(b.status === "passed"));
   if (failedFirst.length) {
     told.push(h("ul", {class: "tests"}, failedFirst.map((test) => h("li", null, markOf({passed: "pass", failed: "fail", skipped: "skipped"}[test.status] || test.status, "small"),
@@ -132,6 +139,7 @@ function drawHead(one, data) {
   const list = shownTrials();
   const at = list.indexOf(one);
   const cell = TRIALS.filter((other) => other.unit === one.unit && other.subject === one.subject && other.suite === one.suite);
+  const reason = one.reason.startsWith(one.status + ": ") ? one.reason.slice(one.status.length + 2) : one.reason;
   const near = (by) => at >= 0 && list[at + by];
   return h("div", {class: "head"},
     h("nav", {class: "crumbs"}, h("a", {href: hashOf({...state, ...CLOSED}), class: "back", title: "back (Esc)"}, "← all trials"),
@@ -140,7 +148,7 @@ function drawHead(one, data) {
     h("h1", null, markOf(one.status, "large"), h("span", null, one.case, one.track ? h("span", {class: "track"}, "@" + one.track) : "", one.arm ? h("span", {class: "arm"}, one.arm) : "")),
     cell.length > 1 ? h("nav", {class: "siblings", "aria-label": "trials of this case by this subject"}, cell.map((other) => h("a", {
       href: linkTo(other), class: "mark " + other.status.replace(" ", "-"), title: "trial " + other.trial + ": " + other.status, "aria-current": other === one ? "page" : null}, other.trial))) : "",
-    h("p", {class: "reason " + one.status.replace(" ", "-")}, h("b", null, one.status), one.reason && one.reason !== one.status ? " — " + one.reason : ""),
+    h("p", {class: "reason " + one.status.replace(" ", "-")}, h("b", null, one.status), reason && reason !== one.status ? [" · ", data && reason.includes(" of the transcript") ? withLines(reason) : reason] : ""),
     drawFacts(one, data));
 }
 
