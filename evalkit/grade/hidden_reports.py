@@ -1,9 +1,9 @@
 """Reports of test runners -> what each test came to: JSON as Jest and Vitest write it, and JUnit's XML.
 
 JUnit's XML has no one form; what is read is what its writers have in common. A `testcase`, wherever it stands, is a
-test. It failed where it has a `failure` or an `error`, or says so itself (CTest's `status="fail"`); it was skipped where
-it has `skipped` or `disabled`, or was not run (CTest, GoogleTest). What nextest calls flaky passed in the end. A suite
-that has a failure of its own, with no test, is a failed test (a file that cannot be loaded).
+test. It failed where it has a `failure` or an `error`, or says so itself (CTest's `status="fail"`); it was skipped
+where it has `skipped` or `disabled`, or was not run (CTest, GoogleTest). What nextest calls flaky passed in the end. A
+suite that has a failure of its own, with no test, is a failed test (a file that cannot be loaded).
 
 A report may hold what the agent's code printed: bytes that are no text, HTML, control characters. None of that makes it
 unreadable. It is read as a stream, without what is not looked at, so that its size is no matter.

@@ -5,10 +5,14 @@ from __future__ import annotations
 import hashlib
 import importlib
 import re
+import subprocess
+import tomllib
 import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from evalkit.analysis.model import Case, HiddenTestsSpec
 from evalkit.analysis.project import compile_project
@@ -89,3 +93,29 @@ def test_no_sentence_is_taken_over() -> None:
     for path in SUITE.rglob("*"):
         if path.is_file():
             assert not runs_of(path.read_text()) & theirs, path
+
+
+@pytest.mark.parametrize(("variables", "words", "line"), [
+    ({}, [], "run suite:supabase"),
+    ({"EVAL_SCENARIO": "realtime-rooms"}, [], "run case:realtime-rooms"),
+    ({"EVAL_BASELINE": "true", "BRAINTRUST_UPLOAD": "true"}, ["trials=3"],
+     "run suite:supabase arm=all upload=braintrust trials=3"),
+    ({"EVAL_BASELINE": "false", "BRAINTRUST_UPLOAD": ""}, [], "run suite:supabase"),
+    ({"EVAL_BASELINE": "1"}, ["arm=baseline"], "run suite:supabase arm=all arm=baseline"),  # the last one counts
+])
+def test_variables_choose_what_runs(variables: dict[str, str], words: list[str], line: str, tmp_path: Path) -> None:
+    """As `mise run eval` has them; what else is typed goes on to doit."""
+    doit = tmp_path / "doit"
+    doit.write_text('#!/bin/sh\necho "$PWD: $*"\n')
+    doit.chmod(0o755)
+    task = tomllib.loads((ROOT / "mise.toml").read_text())["tasks"]["eval"]["run"]
+    done = subprocess.run([*task.split(), *words], cwd=ROOT, env={"PATH": f"{tmp_path}:/usr/bin:/bin", **variables},
+                          capture_output=True, text=True, check=True)
+    assert f"{ROOT}: {line}\n" == done.stdout
+
+
+def test_a_variable_that_is_neither_true_nor_false(tmp_path: Path) -> None:
+    """Nothing runs on a guess."""
+    done = subprocess.run(["sh", SUITE / "eval.sh"], env={"PATH": "/usr/bin:/bin", "EVAL_BASELINE": "maybe"},
+                          capture_output=True, text=True, check=False)
+    assert (2, "error: EVAL_BASELINE=maybe is neither true nor false\n") == (done.returncode, done.stderr)
