@@ -38,6 +38,7 @@ examples:
   evalkit check --strict             warnings fail as well
   evalkit check --format github      annotations for GitHub's checks; `json` is for other programs
   evalkit check --prove my-case      run the known answers of a case too: what do its checks accept and reject?
+  EVALKIT_LANE=sandbox evalkit check --prove cases/native     the same in the sandbox; choices are set as for doit run
 
 exit status: 0 nothing, or warnings only; 1 there are errors (with --strict: or warnings), or a case is not proven;
 2 wrong usage; 3 a known answer could not be run
@@ -53,8 +54,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json", "github"), default="text",
                         help="text for people (default), json, or github for annotations")
     parser.add_argument("--strict", action="store_true", help="end with status 1 for warnings too")
-    parser.add_argument("--prove", action="store_true",
-                        help="also run the known answers: does the right one pass, is each wrong one caught?")
+    parser.add_argument("--prove", action="store_const", const="named",
+                        help="also run the known answers: does the right one pass, is each wrong one caught? A wrong "
+                             "answer is graded by the checks that it names")
+    parser.add_argument("--prove=full", dest="prove", action="store_const", const="full",
+                        help="the same, and wrong answers are graded by all checks")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -84,7 +88,7 @@ def main(options: argparse.Namespace) -> int:
     if errors:
         print("nothing is proven while there are errors", file=sys.stderr)
         return status
-    return prove_cases(root, {case.name.value for case in cases}) or status
+    return prove_cases(root, {case.name.value for case in cases}, full=options.prove == "full") or status
 
 
 # ---- the pipeline ----

@@ -16,9 +16,12 @@ _MARKS = {"pass": "✓", "fail": "✗", "skipped": "s", "error": "!"}
 _ABSENT = "-"
 
 
-def prove_cases(root: Path, cases: Collection[str] | None) -> int:
-    """Run the known answers of the cases (None: of all) and print what they prove. Returns the exit status."""
-    return print_proofs(prove(root, os.environ, None if cases is None else sorted(cases), Progress()))
+def prove_cases(root: Path, cases: Collection[str] | None, *, full: bool = False) -> int:
+    """Run the known answers of the cases (None: of all) and print what they prove. Returns the exit status.
+
+    full: wrong answers are graded by all checks, not only by those that they name.
+    """
+    return print_proofs(prove(root, os.environ, None if cases is None else sorted(cases), Progress(), full=full))
 
 
 def print_proofs(proofs: Sequence[Proof]) -> int:

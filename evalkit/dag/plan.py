@@ -76,7 +76,7 @@ class Plan:
                                  self.endpoints.find, Semaphore(self.choices.agents), self.asking.given)
         samples = Samples(places.state, self.session.store, fresh=self.choices.fresh)
         self.graph = Graph(self.session, self.agents, self.judge, samples, lane=self.lane,
-                           retries=evolve(RETRIES, retries=self.choices.retries))
+                           skip_live=self.choices.skip_live, retries=evolve(RETRIES, retries=self.choices.retries))
 
     def close(self) -> list[str]:
         """End what was started for the run; lines for the person on what was played or recorded."""
@@ -259,21 +259,29 @@ class Plan:
         for name in image_names(self.session.root):
             self.graph.image(name)
 
-    def build_proof(self, names: Iterable[str]) -> None:
-        """Make the tasks that prove cases: the reference answer, nothing, and every wrong answer, without a judge."""
+    def build_proof(self, names: Iterable[str], *, full: bool) -> None:
+        """Make the tasks that prove cases: the reference answer, nothing, and every wrong answer, without a judge.
+
+        full: wrong answers are graded by all checks; else by those that they name, if they name any.
+        """
         built = []
         for name in names:
             units = _proven_apart(self.project.units[name])
-            self.graph.add_case(name, [(unit, self._known_answers(unit)) for unit in units],
+            self.graph.add_case(name, [(unit, self._known_answers(unit, full)) for unit in units],
                                 [unit.unit for unit in units])
             built.append(name)
         self._add_suites(built)
 
-    def _known_answers(self, unit: Case) -> list[Trial]:
-        agents = [*(["oracle"] if has_answer(unit) else []), "nop", *(f"wrong:{wrong.name}" for wrong in unit.wrongs)]
-        subjects = [Subject(agent) for agent in agents]
-        return [Trial(unit, subject, self.agents.of(subject).traits, 1, PROOF, self.lane,
-                      given=self.agents.given(subject, unit)) for subject in subjects]
+    def _known_answers(self, unit: Case, full: bool) -> list[Trial]:
+        named: dict[str, tuple[str, ...]] = {"oracle": (), "nop": ()} if has_answer(unit) else {"nop": ()}
+        named |= {f"wrong:{wrong.name}": () if full else wrong.fails for wrong in unit.wrongs}
+        found = []
+        for agent, checks in named.items():
+            subject = Subject(agent)
+            graded = evolve(unit, checks=tuple(check for check in unit.checks if not checks or check.id in checks))
+            found.append(Trial(graded, subject, self.agents.of(subject).traits, 1, PROOF, self.lane,
+                               given=self.agents.given(subject, unit)))
+        return found
 
 
 def _proven_apart(units: Sequence[Case]) -> list[Case]:

@@ -38,11 +38,15 @@ class Proof:
     broken: tuple[str, ...]
 
 
-def prove(root: Path, environ: Mapping[str, str], cases: Sequence[str] | None, progress: Progress) -> list[Proof]:
-    """Run the known answers of the cases (None: of all) where they are not up to date, and say what they prove."""
+def prove(root: Path, environ: Mapping[str, str], cases: Sequence[str] | None, progress: Progress, *,
+          full: bool = False) -> list[Proof]:
+    """Run the known answers of the cases (None: of all) where they are not up to date, and say what they prove.
+
+    full: wrong answers are graded by all checks, not only by those that they name.
+    """
     plan = Plan(root, environ, {"judge": "off"}, progress)
     names = [name for name in plan.project.units if cases is None or name in cases]
-    plan.build_proof(names)
+    plan.build_proof(names, full=full)
     trials = [tasks.trial for of_unit in plan.graph.trials.values() for tasks in of_unit]
     with alone(plan.session.places.state):
         progress.units([trial.id for trial in trials])
@@ -113,7 +117,7 @@ def _remarks(case: Case, results: Mapping[str, TrialResult], statuses: Mapping[s
         found.append("there is no wrong answer: nothing shows what the checks reject")
     deciding = [check.id for check in case.checks if not check.advisory]
     untested = [name for name in deciding
-                if results and all(found_status.get(name) == "pass" for found_status in statuses.values())]
+                if results and all(found_status.get(name, "pass") == "pass" for found_status in statuses.values())]
     found += [f"no known answer fails `{name}`: nothing shows that it rejects anything" for name in untested]
     skipped = [name for name in deciding if any(of.get(name) == "skipped" for of in statuses.values())]
     found += [f"`{name}` was not graded here" for name in skipped]

@@ -27,15 +27,27 @@ def test_a_sound_case_is_proven(project: MiniProject) -> None:
     assert done.stdout.endswith("""\
 greeting: proven
              oracle  nop  wrong:rude
-  own        ✓       ✗    ✓
+  own        ✓       ✗    -
   greets     ✓       ✗    ✗ must fail
-  finished   ✓       ✗    ✓
-  not-empty  ✓       ✓    ✓
+  finished   ✓       ✗    -
+  not-empty  ✓       ✓    -
   remark: no known answer fails `not-empty`: nothing shows that it rejects anything
 
 1 of 1 proven
 """), done.stdout
     assert "" == "".join(line for line in prove(project).stderr.splitlines() if line.endswith("(never run)"))
+
+
+def test_a_full_proof_crosses_all(project: MiniProject) -> None:
+    """Wrong answers are graded by every check; what the shorter proof graded is not graded again."""
+    prove(project, "greeting")
+    done = prove(project, "--prove=full", "greeting")
+    assert 0 == done.returncode, done.stdout + done.stderr
+    assert "  own        ✓       ✗    ✓\n  greets     ✓       ✗    ✗ must fail\n" in done.stdout
+    assert "not-empty  ✓       ✓    ✓\n" in done.stdout
+    ran = [line for line in done.stderr.splitlines() if "grade:" in line]
+    assert 3 == len(ran), done.stderr
+    assert all("wrong" in line and ":greets" not in line for line in ran)
 
 
 @pytest.mark.parametrize(("old", "new", "said"), [
