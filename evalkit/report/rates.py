@@ -19,7 +19,7 @@ from attrs import evolve
 from evalkit.report import stats
 from evalkit.report.stats import Interval
 
-__all__ = ["Group", "Line", "case_values", "counts", "group_of", "groups", "is_known", "over_cases", "pass_rate",
+__all__ = ["Group", "Line", "case_values", "counts", "group_of", "groups", "is_known", "mean_over", "pass_rate",
            "passed_of", "subject_of", "unit_rate"]
 
 Line: TypeAlias = Mapping[str, Any]
@@ -97,9 +97,9 @@ def case_values(lines: Iterable[Line], of: Any) -> dict[str, list[float]]:
     return found
 
 
-def over_cases(values: Mapping[str, Sequence[float]]) -> Interval | None:
-    """The mean over cases of their means, with its t interval over cases; None where there is no value."""
-    return stats.mean_t([stats.mean_of(of_case) for of_case in values.values()]) if values else None
+def mean_over(values: Sequence[float], *, draw: bool = True) -> Interval:
+    """The mean of at least one value, of cases for instance. draw: with its t interval."""
+    return stats.mean_t(values) if draw else _without(stats.mean_of(values), len(values))
 
 
 def pass_rate(lines: Sequence[Line], *, draw: bool = True) -> Interval | None:
@@ -111,7 +111,7 @@ def pass_rate(lines: Sequence[Line], *, draw: bool = True) -> Interval | None:
         return _without(stats.mean_of([*map(stats.mean_of, values.values())]), len(values))
     if all(len(of_case) == 1 for of_case in values.values()):
         return stats.wilson(round(sum(of_case[0] for of_case in values.values())), len(values))
-    found = over_cases(values)
-    if found is None or not found.drawn:
+    found = stats.mean_t([stats.mean_of(of_case) for of_case in values.values()])
+    if not found.drawn:
         return found
     return evolve(found, low=max(0.0, found.low), high=min(1.0, found.high))

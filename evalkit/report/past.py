@@ -1,0 +1,60 @@
+"""A run that is over, read again from what it left: the lines of its summary, and the rows of its table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from evalkit.errors import HarnessError, UserError
+from evalkit.records import read_plain, read_record
+from evalkit.report.result import TrialResult
+from evalkit.report.row import CheckRow, Row, row_of
+from evalkit.report.told import checks_of
+from evalkit.report.update import SUMMARY
+
+__all__ = ["checks_at", "lines_of_run", "rows_of_run", "runs"]
+
+
+def runs(results: Path) -> list[str]:
+    """The names of the runs that have a summary."""
+    return sorted(path.parent.name for path in results.glob(f"*/{SUMMARY}"))
+
+
+def lines_of_run(folder: Path) -> list[dict[str, Any]]:
+    """The lines of a run's summary. Raises UserError where there is no such run, or its summary cannot be read."""
+    try:
+        found: list[dict[str, Any]] = orjson.loads((folder / SUMMARY).read_bytes())["trials"]
+    except (FileNotFoundError, NotADirectoryError):
+        known = runs(folder.parent)
+        raise UserError(f"there is no run `{folder.name}` under results/",
+                        hint=f"there are: {', '.join(known)}" if known else "doit run … makes one") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{folder / SUMMARY} cannot be read: {error}", hint=f"doit run report:{folder.name}") from None
+    return found
+
+
+def rows_of_run(folder: Path, lines: Iterable[dict[str, Any]]) -> list[Row]:
+    """The rows of a run's trials. Raises HarnessError where a result cannot be read."""
+    rows = []
+    for line in lines:
+        place = f"{folder.name}/{line['place']}"
+        if line["ended"]:
+            rows.append(row_of(read_record(folder / line["place"] / "result.json", TrialResult), place))
+        else:
+            rows.append(Row(
+                unit=line["unit"], case=line["case"], suite=line["suite"], agent=line["agent"], model=line["model"],
+                trial=line["trial"], lane=line["lane"], place=place, status=line["status"], reason=line["reason"],
+                self_check=line["self_check"], dry=line["dry"], cost=line["failed_cost"], retries=line["retries"],
+                played=line["played"], tier=line["tier"]))
+    return rows
+
+
+def checks_at(folder: Path, place: str) -> Sequence[CheckRow]:
+    """The checks of a trial with the first lines of their evidence; none where its result cannot be read."""
+    try:
+        return checks_of(read_plain(folder / place / "result.json"))
+    except (OSError, HarnessError, KeyError, TypeError):
+        return ()
