@@ -43,7 +43,7 @@ _LEFT_OUT = {"origin", "origins", "name", "id", "kind", "type", "code", "other_a
 does not select."""
 _DERIVED = {"folder"}
 """Fields that a case has by where it stands."""
-_ONE_EACH = {"criteria", "context", "prewarm", "sequences", "outputs", "guidance"}
+_ONE_EACH = {"criteria", "context", "prewarm", "sequences", "outputs", "guidance", "tests"}
 """Lists of sentences and commands: a comma between them would be taken for a part of one."""
 _NARROWEST = 30
 _WIDTH = 140
@@ -241,6 +241,10 @@ def _text(value: Any, path: str) -> str | None:
         return tell_test(value, "=")
     if isinstance(value, tuple) and path.endswith(("env", "programs", "settings")) and _is_pair(value):
         return f"{value[0]} = {_quoted(value[1])}"
+    if isinstance(value, tuple) and path.endswith(".tests") and _is_pair(value):
+        return f"{value[0]} {_quoted(value[1])}"
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], m.Pattern):
+        return f"{value[0]} {_pattern(value[1])}"
     if isinstance(value, tuple) or has(type(value)):
         return None
     return str(value)

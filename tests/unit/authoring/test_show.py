@@ -183,6 +183,29 @@ def test_values_with_parts(tmp_path: Path) -> None:
     assert [("silenced", "", ""), ("W001", "because", "it.eval:3")] == told(units[1], "checks", "ran", "silenced")
 
 
+def test_the_hidden_tests_that_a_wrong_answer_fails(tmp_path: Path) -> None:
+    """Each on a line, as it is written; a linked skill says that it is one."""
+    text = """case it "Do it." {
+      scaffold copy "skill"; skills note from "skill" linked
+      check hidden-tests "tests" run "true {report}" as hidden
+      wrong "bad" fails hidden "a is b", "c"
+    }"""
+    files = {"cases/s/it.eval": text, "cases/s/tests/a": "", "cases/s/bad/a": "", "cases/s/skill/SKILL.md": "x"}
+    (unit,) = load_project(write(tmp_path, files)).units["it"]
+    assert [("tests", 'hidden "a is b"', "it.eval:4"), ("", 'hidden "c"', "it.eval:4")] == told(
+        unit, "wrongs", "bad", "tests")
+    assert [("linked", "yes", "it.eval:2")] == told(unit, "setup", "skills", "note", "linked")
+
+
+def test_all_cases_of_this_repository_can_be_shown() -> None:
+    """Whatever they say has a way to be told."""
+    units = load_project(Path(__file__).resolve().parents[3]).units
+    assert len(units) > 50
+    for of_case in units.values():
+        for unit in of_case:
+            assert list(lines(list(rows(unit)), 120))
+
+
 # ---- lines ----
 def test_three_columns() -> None:
     """Name, value, origin; a long value and a text of several lines are cut so that the origin is seen."""
