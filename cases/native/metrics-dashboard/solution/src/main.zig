@@ -41,7 +41,7 @@ pub const Msg = union(enum) {
 };
 
 /// What the service answered before the dashboard was opened, oldest first.
-pub const seeded = [_]u16{ 42, 48, 55, 51, 60, 72, 68, 75, 90, 84, 79, 88 };
+pub const seeded = [_]u16{ 132, 48, 55, 51, 60, 72, 68, 75, 90, 84, 79, 88 };
 /// What the feed hands out, one value a sample, from the start again at its end.
 pub const feed = [_]u16{ 94, 101, 87, 110 };
 /// How many samples are kept. The oldest makes room for a new one.
