@@ -4,9 +4,9 @@
 
 For each number of trials it makes a run of made-up trials, writes the page, writes it again where nothing changed and
 where one result did, opens it from the disk (extra `browser`, Debian's chromium), and measures: milliseconds until the
-first paint and until all is ready, milliseconds from a key in the filter to the next frame, from a click on a trial to its
-page, and from a search of its conversation to the marks. The least of the repeats counts, as noise only ever adds.
-Exit status 1 where the page says an error, or asks for anything but its own files.
+first paint and until all is ready, milliseconds from a filter's click to the next frame, from a click on a trial to its
+page, and from a search of its conversation to the marks. The least of the repeats counts, as noise only ever adds. Exit
+status 1 where the page says an error, or asks for anything but its own files.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _FRAME = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
 _PAINTED = """new Promise((done) => new PerformanceObserver((list) => {
   for (const one of list.getEntriesByName("first-contentful-paint")) done(one.startTime);
 }).observe({type: "paint", buffered: true}))"""
-_TIMED = f"""async (act) => {{
+_TIMED = f"""async (selector) => {{
   const began = performance.now();
-  (new Function(act))();
+  document.querySelector(selector).click();
   await {_FRAME};
   return performance.now() - began;
 }}"""
@@ -110,11 +110,9 @@ def _once(page: Page, made: Made) -> dict[str, float]:
     page.goto((made.folder / "report.html").as_uri())
     found = {"first paint ms": float(page.evaluate(_PAINTED)),
         "ready ms": float(page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd"))}
-    chips = "document.querySelector('[data-filter=status]').click()"
-    found["filter ms"] = float(page.evaluate(_TIMED, chips))
-    found["all again ms"] = float(page.evaluate(_TIMED, chips))
-    found["list ms"] = float(page.evaluate(_TIMED, "document.querySelector('[data-view=list]').click()"))
-    page.evaluate("document.querySelector('[data-view=matrix]').click()")
+    for name, selector in (("filter", "[data-filter=status]"), ("all again", "[data-filter=status]"),
+                           ("list", "[data-view=list]"), ("matrix", "[data-view=matrix]")):
+        found[f"{name} ms"] = float(page.evaluate(_TIMED, selector))
     began = page.evaluate("performance.now()")
     page.locator("a.mark").first.dispatch_event("click")
     page.wait_for_selector("#part-conversation")
