@@ -62,6 +62,8 @@ def _ask(asked: Mapping[str, Any], environ: Mapping[str, str], redactor: Redacto
     """What the uploading process answers."""
     with tempfile.TemporaryDirectory(prefix="evalkit-upload-") as folder:
         env = {name: environ[name] for name in _PASSED if environ.get(name)}
+        spared = [environ.get("NO_PROXY") or environ.get("no_proxy") or "", "localhost,127.0.0.1,::1"]
+        env |= dict.fromkeys(("NO_PROXY", "no_proxy"), ",".join(filter(None, spared)))
         env |= {"HOME": folder, "TMPDIR": folder, "PYTHONPATH": str(Path(evalkit.__file__).parents[1]),
                 "BRAINTRUST_SYNC_FLUSH": "1", "BRAINTRUST_DISABLE_ATEXIT_FLUSH": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         try:

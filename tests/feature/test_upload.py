@@ -30,7 +30,7 @@ def project(tmp_path: Path, server: Braintrust) -> MiniProject:
     mini = MiniProject.make(tmp_path)
     program, _ = fake_claude(tmp_path / "bin")
     mini.env |= {"EVALKIT_CLAUDE": str(program), "AI_GATEWAY_API_KEY": GATEWAY_KEY,
-                 "BRAINTRUST_API_KEY": KEY, "BRAINTRUST_APP_URL": server.url,
+                 "BRAINTRUST_API_KEY": KEY, "BRAINTRUST_APP_URL": server.url, "HTTP_PROXY": "http://127.0.0.1:1",
                  **dict.fromkeys(("BRAINTRUST_API_URL", "BRAINTRUST_PROJECT", "BRAINTRUST_ORG_NAME"), "")}
     return mini
 
@@ -96,6 +96,10 @@ def test_a_refused_key_and_a_broken_server(project: MiniProject, server: Braintr
     assert 2 == refused.returncode, refused.stderr
     assert "did not let us in" in refused.stderr
     assert 0 == project.doit("run", "case:greeting", "agent=oracle", "judge=off", "upload=braintrust").status
+    project.env["BRAINTRUST_APP_URL"] = "http://127.0.0.1:1"
+    away = evalkit(project, "upload")
+    assert (3, True) == (away.returncode, "the upload failed: " in away.stderr), away.stderr
+    assert KEY not in away.stderr
     assert KEY not in broken.stderr + refused.stderr
     assert {} == server.rows
 
@@ -120,10 +124,13 @@ def test_what_is_no_measurement(project: MiniProject, server: Braintrust) -> Non
     assert 0 == project.doit("run", "case:greeting", "agent=oracle", "judge=off", "upload=braintrust").status
     (row,) = server.rows.values()
     assert (True, True) == (row["metadata"]["self_check"], "self-check" in row["tags"])
+    assert 1 == project.doit("run", "case:greeting", "agent=wrong:rude", "judge=off", "run=rude",
+                             "upload=braintrust").status
+    assert [True, True] == ["self-check" in row["tags"] for row in server.rows.values()]
     assert 0 == project.doit("run", "case:greeting", "agent=claude", "judge=off", "dry=1").status
     assert "run `dry` is a dry one" in evalkit(project, "upload", "dry").stderr
     assert "there is no run `gone` under results/" in evalkit(project, "upload", "gone").stderr
-    assert 1 == len(server.rows)
+    assert 2 == len(server.rows)
 
 
 @pytest.mark.parametrize(("app", "api", "may"), [
