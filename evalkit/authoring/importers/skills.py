@@ -143,7 +143,7 @@ def _suite(name: str, skills: list[str], versions: set[str]) -> str:
         lines.add("use agent claude")
         if skills:
             lines.blank()
-            lines.add(f'skills {", ".join(skills)} from "skills"')
+            lines.add(f'skills {", ".join(skills)} from "skills" linked')
             lines.blank()
             lines.add("arm with-skill { }", "arm baseline { skills none }")
     return lines.text()

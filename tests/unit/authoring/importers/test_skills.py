@@ -28,7 +28,7 @@ def test_set_is_converted(tmp_path: Path) -> None:
         "skills/tables/SKILL.md": SKILLS["skills/tables/SKILL.md"],
         "skills/tables/references/keys.md": SKILLS["skills/tables/references/keys.md"],
     } == files
-    assert '  skills tables from "skills"\n\n  arm with-skill { }\n  arm baseline { skills none }\n}\n' in suite
+    assert '  skills tables from "skills" linked\n\n  arm with-skill { }\n  arm baseline { skills none }\n}\n' in suite
     assert '    npm "vitest@3.1.4"\n' in suite
     assert [] == lost(job)
 
