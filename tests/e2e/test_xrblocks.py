@@ -26,6 +26,7 @@ from evalkit.grade.score_code import Code, read_code
 from tests.e2e.conftest import REPOSITORY, RealProject
 from tests.feature.project import PYPROJECT
 from tests.feature.test_api import bodies, provider, temperature
+from tests.sandbox import bwrap
 
 pytestmark = pytest.mark.slow
 
@@ -158,6 +159,15 @@ def test_all_cases_are_proven(project: RealProject) -> None:
     done = evalkit(project, "check", "cases/xrblocks", "--prove")
     assert 0 == done.returncode, done.stdout[-8000:] + done.stderr[-2000:]
     assert "25 of 25 proven" in done.stdout
+
+
+def test_a_reference_passes_behind_walls(project: RealProject) -> None:
+    """Parser, browser and all: the packages are found there, and the library's simulator runs."""
+    bwrap()
+    done = project.doit("run", "case:netblocks-presence", "agent=oracle", "lane=sandbox", "run=walls")
+    assert 0 == done.status, done.out + done.err
+    (place,) = project.root.glob("results/walls/oracle/netblocks-presence+with-skill/trial-1/screenshots/smoke.png")
+    assert place.read_bytes().startswith(b"\x89PNG")
 
 
 # ---- played ----

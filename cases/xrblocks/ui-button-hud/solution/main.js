@@ -6,7 +6,7 @@ class Hud extends xb.Script {
     this.label = new xb.UIText({text: 'Presses: 0', style: {fontSize: 24, color: '#ffffff'}});
     const button = new xb.UIButton({label: 'Press', ariaLabel: 'Raise the count', onClick: () => this.raise()});
     this.overlay = new xb.UIOverlay({
-      style: {flexDirection: 'column', alignItems: 'center', gap: 8, padding: 16, bottom: 24},
+      style: {flexDirection: 'column', alignItems: 'center', gap: 8, padding: 16, position: 'absolute', bottom: 24},
       children: [this.label, button],
     });
     this.add(this.overlay);
