@@ -35,6 +35,8 @@ COMMANDS = {
     "report": ("report", "a run's reports, made by hand: report.html, a page to read it in"),
     "arms": ("arms", "a run's arms side by side, and what parts of the guidance are worth"),
     "upload": ("upload", "a run's trials as an experiment at Braintrust"),
+    "compare": ("compare", "two runs, subjects or arms, paired by case: what differs, how surely, and why"),
+    "history": ("history", "what a case came to in all runs"),
     "transcript": ("transcript", "what an agent did: its transcript as a conversation"),
     "doctor": ("doctor", "what works on this machine, and the line to type where something does not"),
     "store": ("store", "the store of outcomes: list, clear, verify, export, import"),

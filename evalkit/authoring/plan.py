@@ -13,6 +13,8 @@ import orjson
 from attrs import asdict, frozen
 
 from evalkit.authoring.columns import count, one_line
+from evalkit.authoring.compare import read_points
+from evalkit.authoring.detect import detect, detect_text
 from evalkit.authoring.project import find_root
 from evalkit.authoring.why import notes
 from evalkit.dag.announce import duration
@@ -32,10 +34,12 @@ examples:
   evalkit plan all                                   what is not up to date, and its price
   evalkit plan suite:native trials=5 budget=20       choices as for `doit run`
   evalkit plan kanban-board model=a/small,b/large    models side by side
+  evalkit plan suite:native --detect 10pp            how many trials show a difference of 10 points
   evalkit plan all --json | jq .cost.expected
 
 Costs and times are means of earlier results: of the same unit and subject, else of the same subject on other units of
-the suite, else of the same model. `evalkit why` says why each task would run.
+the suite, else of the same model. `evalkit why` says why each task would run. How many trials it takes is reckoned
+from the spread of earlier trials of the same subject, and needs the extra evalkit[stats].
 """
 _KINDS = ("toolchain", "template", "workspace", "agent", "grade", "judge", "result", "report")
 
@@ -45,6 +49,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "%(prog)s [-h] [--json] [SELECTION ...] [name=value ...]"
     parser.add_argument("words", nargs="*", metavar="SELECTION",
                         help="tasks, as `doit run` names them, and choices; default: all")
+    parser.add_argument("--detect", type=read_points, metavar="POINTS",
+                        help="how many trials show a difference of so many points (10pp) between two sides")
     parser.add_argument("--json", action="store_true", help="plain data")
 
 
@@ -53,10 +59,13 @@ def main(options: argparse.Namespace) -> int:
     names, choices = split_words(options.words)
     with look_at(find_root(), os.environ, choices, names or ["all"]) as look:
         price = _price(look)
+        found = detect(look, options.detect) if options.detect is not None else None
         if options.json:
-            sys.stdout.write(orjson.dumps(_data(look, price), option=orjson.OPT_INDENT_2).decode() + "\n")
+            data = _data(look, price) | ({} if found is None else {"detect": [each.to_data() for each in found]})
+            sys.stdout.write(orjson.dumps(data, option=orjson.OPT_INDENT_2).decode() + "\n")
         else:
-            print("\n".join([*_table(look), *_told(look, price)]))
+            wanted = detect_text(found, options.detect) if found is not None else []
+            print("\n".join([*_table(look), *_told(look, price), *wanted]))
     return Exit.OK
 
 

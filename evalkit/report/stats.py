@@ -30,7 +30,7 @@ from evalkit.errors import UserError
 __all__ = ["ALPHA", "BOOTSTRAP", "CONFIDENCE", "MCNEMAR", "MEDIAN", "PERMUTATION", "POWER", "STUDENT", "UNPAIRED",
            "WELCH", "WILSON", "Interval", "Test", "available", "cases_to_see", "difference", "holm", "mcnemar",
            "mean_interval", "mean_of", "mean_t", "median_interval", "paired_permutation", "pass_at", "pass_hat",
-           "permutation", "trials_to_see", "welch", "wilson"]
+           "permutation", "smallest_to_see", "trials_to_see", "welch", "wilson"]
 
 CONFIDENCE = 0.95
 ALPHA = 1 - CONFIDENCE
@@ -119,16 +119,21 @@ def wilson(passed: int, count: int) -> Interval:
 def mean_t(values: Sequence[float]) -> Interval:
     """The mean of at least one value, with its t interval; without where there is one value, or all are equal."""
     mean = mean_of(values)
-    if len(values) < 2 or len({*values}) == 1:
+    if len(values) < 2 or _alike(values):
         return _none(mean, len(values))
     found = _scipy().ttest_1samp(values, 0.0).confidence_interval(CONFIDENCE)
     return Interval(mean, float(found.low), float(found.high), len(values), STUDENT)
 
 
+def _alike(values: Sequence[float]) -> bool:
+    """Whether values are equal but for what floating point makes of them."""
+    return max(values) - min(values) <= 1e-9 * max(map(abs, values))
+
+
 def welch(these: Sequence[float], those: Sequence[float]) -> Interval:
     """The mean of these less the mean of those, which are independent of them, with Welch's t interval."""
     apart, fewest = mean_of(these) - mean_of(those), min(len(these), len(those))
-    if fewest < 2 or (len({*these}) == 1 and len({*those}) == 1):
+    if fewest < 2 or (_alike(these) and _alike(those)):
         return _none(apart, fewest)
     found = _scipy().ttest_ind(these, those, equal_var=False).confidence_interval(CONFIDENCE)
     return Interval(apart, float(found.low), float(found.high), fewest, WELCH)
@@ -241,6 +246,15 @@ def trials_to_see(effect: float, cases: int, within: float, between: float = 0.0
         return None
     room = _spread(effect, cases, power) ** 2 - between
     return max(1, math.ceil(within / room - 1e-9)) if room > 0 else None
+
+
+def smallest_to_see(cases: int, trials: float, within: float, between: float = 0.0,
+                    power: float = POWER) -> float | None:
+    """The smallest difference that so many trials of each case on each side show; None of fewer than two cases."""
+    if cases < 2:
+        return None
+    found = _power().solve_power(nobs=cases, alpha=ALPHA, power=power)
+    return float(found) * math.sqrt(between + within / trials)
 
 
 def cases_to_see(effect: float, spread: float, power: float = POWER) -> int:
