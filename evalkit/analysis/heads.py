@@ -15,6 +15,9 @@ def head_of(units: Sequence[m.Case]) -> CaseHead:
     """The head of a case, of which these are the units."""
     first = units[0]
     variables = {choice.variable for unit in units for choice in (unit.model, unit.judge_model) if choice.variable}
+    variables |= {chosen.checkout.variable for unit in units for toolchain in unit.setup.toolchains
+                  for chosen in (toolchain, toolchain.instead)
+                  if chosen and chosen.checkout and chosen.checkout.variable}
     return CaseHead(first.name, first.suite.name, first.about, tuple(unit.unit for unit in units),
                     tuple(sorted(variables)), _fingerprint(units))
 

@@ -49,7 +49,8 @@ Place: TypeAlias = tuple[int, int, bytes]
 class CaseHead(NamedTuple):
     """A case, as far as it is known without its units.
 
-    units: their names. variables: the environment variables that name its models and its judges' models.
+    units: their names. variables: the environment variables that name its models, its judges' models
+    and its checkouts.
     fingerprint: changes with anything that the case does or shows: not with comments, places and reorderings.
     """
 

@@ -64,13 +64,19 @@ __all__ = [
 class Checkout:
     """A working copy of the program under test: from this environment variable where it is set, else at `path`.
 
-    `path` is relative to the project's root, may lead out of it, and may not be there. `build` runs in it.
+    `path` is relative to the project's root, may lead out of it, and may not be there. `build` runs in it. caches: what
+    building makes; hides: what no command sees. Neither belongs to the tree.
+    folder, tree: where it is on this machine, and the digest of its files: not before a run has looked.
     """
 
     variable: str | None
     path: str
     build: Command
     origin: str
+    caches: tuple[str, ...] = field(default=(), metadata=GROWN)
+    hides: tuple[str, ...] = field(default=(), metadata=GROWN)
+    folder: str = field(default="", metadata=GROWN)
+    tree: str = field(default="", metadata=GROWN)
 
 
 @by_value
@@ -89,6 +95,8 @@ class Toolchain:
     origin: str = ""
     apt: tuple[str, ...] = field(default=(), metadata=GROWN)
     checkout: Checkout | None = field(default=None, metadata=GROWN)
+    instead: Toolchain | None = field(default=None, metadata=GROWN)
+    """What it is where the environment variable of that one's checkout is set."""
 
 
 @by_value

@@ -20,12 +20,14 @@ _ONCE: dict[type, object] = {
         "temperature": (n.Temperature,), "trials": (n.Trials,), "answer": (n.Answer,), "ablate": (n.Ablate,),
         "suffix": (n.Suffix,), "permissions": (n.Permissions,), "mcp": (n.Mcp, n.McpNone),
         "registry": (n.Registry, n.RegistryMcp), "system": (n.System,), "state": (n.State,),
-        "command": (n.Command,), "seed": (n.Seed,), "checkout": (n.Checkout,),
+        "command": (n.Command,), "seed": (n.Seed,), "checkout": (n.Checkout, n.CheckoutInstead),
+        "build": (n.Build,),
     }.items() for kind in kinds}
 """Kinds of statements, and what they may say once; those of one group stand for each other."""
 _NONE: tuple[tuple[str, type, type], ...] = (
     ("skills", n.SkillsNone, n.Skills), ("guidance", n.GuidanceNone, n.Guidance),
-    ("prewarm", n.PrewarmNone, n.Prewarm), ("caches", n.CachesNone, n.Caches))
+    ("prewarm", n.PrewarmNone, n.Prewarm), ("caches", n.CachesNone, n.Caches),
+    ("npm", n.NpmNone, n.Npm), ("pip", n.PipNone, n.Pip))
 
 
 def report_twice(findings: Findings, body: Iterable[Statement]) -> None:
@@ -42,7 +44,7 @@ def report_twice(findings: Findings, body: Iterable[Statement]) -> None:
             if key is not None and first.setdefault(key, statement.span) is not statement.span:
                 findings.report("E031", "this statement stands twice in one block", statement.span,
                                 help="keep one of them", notes=(("the first is here", first[key]),))
-        if isinstance(statement, n.Agent):
+        if isinstance(statement, n.Agent | n.CheckoutInstead):
             report_twice(findings, statement.body)
     for word, nothing, some in _NONE:
         if nothing in kinds and some in kinds:

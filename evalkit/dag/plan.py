@@ -23,6 +23,7 @@ from evalkit.digest import digest
 from evalkit.errors import UserError
 from evalkit.execute.agents import Agents
 from evalkit.execute.budget import Budget
+from evalkit.execute.checkout import with_checkouts
 from evalkit.execute.models.prices import Prices, read_prices
 from evalkit.execute.models.provider import keys_for, missing_key
 from evalkit.execute.places import Places
@@ -131,6 +132,7 @@ class Plan:
         agent = unit.agent if wanted == "auto" else unit.configured_for(wanted)
         if self.choices.skip_permissions:
             agent = evolve(agent, permissions="skip")
+        unit = with_checkouts(unit, self.session.root, self.environ)
         return unit if agent is unit.agent else evolve(unit, agent=agent)
 
     def _subjects(self, case: Case) -> list[Subject]:

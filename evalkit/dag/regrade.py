@@ -42,6 +42,7 @@ from evalkit.dag.stored import Found, StoredTrial, Trees, stored_trials
 from evalkit.diagnostics import did_you_mean
 from evalkit.digest import digest
 from evalkit.errors import EvalkitError, Exit, HarnessError, UserError
+from evalkit.execute.checkout import with_checkouts
 from evalkit.execute.outcome import Ending
 from evalkit.execute.stages import TRANSCRIPT
 from evalkit.grade.audit_record import Audit
@@ -227,6 +228,7 @@ class _Regrading:
             case = name.partition("@")[0].partition("+")[0]
             found = next((unit for unit in self.project.units.get(case, ()) if unit.unit == name), None)
             if found is not None:
+                found = with_checkouts(found, self.session.root, self.session.environ)
                 self.judge.check(found)
             unit = self.units[name] = None if found is None else _Unit(found)
             self.known_checks |= unit.ids if unit is not None else set()

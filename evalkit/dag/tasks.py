@@ -241,8 +241,8 @@ class Graph:
         return self.add(
             name, lambda: {"versions": install(cache_folder, toolchain, session.environ, session.say).versions},
             now=lambda: toolchain_inputs(toolchain), lacks=lambda _: "" if self.installed(toolchain) else GONE,
-            doc=f"installs {', '.join((*toolchain.npm, *toolchain.pip))}", after=(), part_of="toolchain",
-            pool=lambda: "build")
+            doc=f"installs {', '.join((*toolchain.npm, *toolchain.pip, *_checkout_of(toolchain)))}", after=(),
+            part_of="toolchain", pool=lambda: "build")
 
     def installed(self, toolchain: Toolchain) -> Any:
         """The toolchain on this machine, or None."""
@@ -316,6 +316,10 @@ class Graph:
                 seen.add(name)
                 waiting += self.tasks[name].task_dep
         return None
+
+
+def _checkout_of(toolchain: Toolchain) -> list[str]:
+    return [toolchain.checkout.folder] if toolchain.checkout is not None else []
 
 
 def _one_line(text: str) -> str:

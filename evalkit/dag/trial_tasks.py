@@ -50,14 +50,15 @@ _QUICK = (GrepSpec, ExistsSpec, SnapshotSpec, TranscriptSpec)
 class TrialTasks:
     """Makes the tasks of a trial, and holds what they share: the trial's inputs, its agent run, its final tree.
 
-    read: the paths of the project whose contents are inputs of its tasks.
+    read: the paths of the project (and the checkouts) whose contents are inputs of its tasks.
     """
 
     def __init__(self, graph: Graph, trial: Trial, agent: Agent) -> None:
         self.graph = graph
         self.session = graph.session
         self.agent = agent
-        self.read: set[str] = set()
+        self.read: set[str] = {toolchain.checkout.folder for toolchain in trial.case.setup.toolchains
+                               if toolchain.checkout is not None}
         self.contents = graph.contents_for(self.read)
         self.samples = graph.samples
         self.trial = graph.samples.current(trial, self.contents)

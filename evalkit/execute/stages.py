@@ -273,8 +273,10 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
         job = Job(
             trial=trial, root=session.root, workspace=tree, home=room.home, env=room.env, room=room,
             transcript=entry / TRANSCRIPT,
-            off_limits=() if room.walls else session.off_limits(session.places.private),
-            toolchain=own[0] if own else None, readable=tuple(item.folder for item in installed),
+            off_limits=() if room.walls else session.off_limits(
+                (*session.places.private, *(path for item in installed for path in item.hidden))),
+            toolchain=own[0] if own else None,
+            readable=tuple(path for item in installed for path in (item.folder, *item.shown)),
             redactor=redactor, prices=session.prices, tick=session.tick,
             endpoint=session.models.example(trial.subject.model, agent.traits.protocol) if trial.dry else None,
         )

@@ -20,10 +20,11 @@ from typing import Any
 
 from attrs import frozen
 
-from evalkit.analysis.model import Toolchain
+from evalkit.analysis.model import Checkout, Toolchain
 from evalkit.analysis.placeholders import expand
-from evalkit.digest import digest
+from evalkit.digest import digest, digest_bytes
 from evalkit.errors import HarnessError
+from evalkit.execute.checkout import beside, tree_digest
 from evalkit.execute.folders import remove_tree
 from evalkit.execute.marks import end_orphans
 from evalkit.execute.process import ProgramMissing, run
@@ -44,12 +45,17 @@ _NOT_PASSED_ON = frozenset({
 
 @frozen
 class Installed:
-    """A whole toolchain on this machine. `versions`: what the pins resolved to."""
+    """A whole toolchain on this machine. `versions`: what the pins resolved to.
+
+    shown, hidden: what of a checkout commands may read, and what below that they may not.
+    """
 
     folder: Path
     bins: tuple[Path, ...]
     env: tuple[tuple[str, str], ...]
     versions: dict[str, str]
+    shown: tuple[Path, ...] = ()
+    hidden: tuple[Path, ...] = ()
 
     @property
     def python(self) -> tuple[Path, ...]:
@@ -65,6 +71,26 @@ def _folder(cache: Path, toolchain: Toolchain) -> Path:
     return cache / "toolchains" / f"{toolchain.name}-{digest(toolchain_inputs(toolchain))[:16]}"
 
 
+def _checkout_value(toolchain: Toolchain) -> dict[str, str]:
+    return {"checkout": toolchain.checkout.folder} if toolchain.checkout is not None else {}
+
+
+def _built(cache: Path, checkout: Checkout) -> Path:
+    """The file that says which toolchain a checkout was built for last: what it holds now is that one's."""
+    return cache / "toolchains" / f"checkout-{digest_bytes(os.fsencode(checkout.folder))[:16]}.json"
+
+
+def _is_built(cache: Path, toolchain: Toolchain) -> bool:
+    if toolchain.checkout is None:
+        return True
+    try:
+        folder = _folder(cache, toolchain)  # two checkouts of one tree take turns in it
+        return bool(read_json(_built(cache, toolchain.checkout))["built"] == folder.name
+                    and read_json(folder / "checkout.json")["folder"] == toolchain.checkout.folder)
+    except (FileNotFoundError, BadRecord, KeyError, TypeError):
+        return False
+
+
 def find_installed(cache: Path, toolchain: Toolchain) -> Installed | None:
     """The toolchain if it is installed whole, else None: where a part of it is gone, its task installs it again."""
     folder = _folder(cache, toolchain)
@@ -76,12 +102,12 @@ def find_installed(cache: Path, toolchain: Toolchain) -> Installed | None:
     parts = [folder / "bin" / name for name, _ in toolchain.programs]
     parts += [folder / "npm/node_modules"] if toolchain.npm else []
     parts += [folder / "python/bin/python"] if toolchain.pip else []
-    if not all(part.exists() for part in parts):
+    if not all(part.exists() for part in parts) or not _is_built(cache, toolchain):
         return None
-    values = placeholder_values(folder)
+    values = {**placeholder_values(folder), **_checkout_value(toolchain)}
     bins = [folder / "bin", folder / "npm/node_modules/.bin", folder / "python/bin"]
     env = tuple((name, expand(text, values)) for name, text in toolchain.env)
-    return Installed(folder, tuple(path for path in bins if path.is_dir()), env, versions)
+    return Installed(folder, tuple(path for path in bins if path.is_dir()), env, versions, *beside(toolchain))
 
 
 def install(cache: Path, toolchain: Toolchain, environ: Mapping[str, str], say: Callable[[str], None]) -> Installed:
@@ -100,11 +126,16 @@ def install(cache: Path, toolchain: Toolchain, environ: Mapping[str, str], say: 
             (folder / "bin").mkdir(parents=True)
             installer = _Installer(folder, toolchain, environ, say)
             installer.pip()
-            installer.programs(late=False)
+            installer.programs("")
             installer.npm()
-            installer.programs(late=True)
+            installer.programs("{npm}")
+            installer.checkout()
+            installer.programs("{checkout}")
             write_json(folder / "installed.json", {"schema": 1, "name": toolchain.name, "npm": list(toolchain.npm),
                                                    "pip": list(toolchain.pip), "versions": installer.versions()})
+            if toolchain.checkout is not None:
+                write_json(_built(cache, toolchain.checkout), {"schema": 1, "built": folder.name})
+                write_json(folder / "checkout.json", {"schema": 1, "folder": toolchain.checkout.folder})
         except OSError as error:
             raise HarnessError(f"toolchain `{toolchain.name}` could not be installed: {error}",
                                hint=f"is the disk full? another folder for {cache}: EVALKIT_CACHE=/some/folder"
@@ -180,11 +211,26 @@ class _Installer:
         self._run([program, "install", "--prefix", str(target), "--no-audit", "--no-fund", "--no-update-notifier",
                    "--save-exact", *self.toolchain.npm], "npm", self._hint("npm"))
 
-    def programs(self, *, late: bool) -> None:
-        """Link the declared programs; those of npm packages only after npm has run (late)."""
-        values = placeholder_values(self.folder)
+    def checkout(self) -> None:
+        """Build the checkout, in its own folder: so that only what changed since the last time is built."""
+        checkout = self.toolchain.checkout
+        if checkout is None:
+            return
+        folder = Path(checkout.folder)
+        self.say(f"building {folder}")
+        values = _checkout_value(self.toolchain)
+        self._run([expand(word, values) for word in checkout.build.words], checkout.build.words[0],
+                  f"declared at {checkout.origin}; all output: {self.log}", cwd=folder, limit=checkout.build.limit)
+        if tree_digest(folder, checkout) != checkout.tree:
+            raise HarnessError(f"{folder} is not what it was before it was built",
+                               hint="was it edited meanwhile? then run again. What building makes is ignored by git, "
+                               f"or stands in `caches` at {checkout.origin}")
+
+    def programs(self, among: str) -> None:
+        """Link the declared programs: those whose place has this word, or neither of the words of what comes later."""
+        values = {**placeholder_values(self.folder), **_checkout_value(self.toolchain)}
         for name, template in self.toolchain.programs:
-            if ("{npm}" in template) is not late:
+            if next((word for word in ("{npm}", "{checkout}") if word in template), "") != among:
                 continue
             target = Path(expand(template, values))
             if not target.is_file():
@@ -198,7 +244,8 @@ class _Installer:
         return (f"is every pin right (declared at {self.toolchain.origin}), and can the {registry} registry be reached?"
                 f" all output: {self.log}")
 
-    def _run(self, argv: list[str], name: str, hint: str) -> None:
+    def _run(self, argv: list[str], name: str, hint: str, *, cwd: Path | None = None,
+             limit: float = INSTALL_LIMIT) -> None:
         start = self.log.stat().st_size if self.log.exists() else 0
         waited = 0
 
@@ -209,7 +256,7 @@ class _Installer:
                 self.say(f"{name}: {waited} s so far")
 
         try:
-            finished = run(argv, cwd=self.folder, env=self.env, limit=INSTALL_LIMIT, log=self.log, tick=tick)
+            finished = run(argv, cwd=cwd or self.folder, env=self.env, limit=limit, log=self.log, tick=tick)
         except ProgramMissing as error:
             raise HarnessError(f"toolchain `{self.toolchain.name}`: {error.message}", hint=hint) from error
         if finished.ok:
@@ -232,6 +279,8 @@ class _Installer:
         for path, package in packages.items():
             if "version" in package:
                 found[path.rpartition("node_modules/")[2]] = str(package["version"])
+        if self.toolchain.checkout is not None:
+            found[f"{self.toolchain.name} (a checkout)"] = self.toolchain.checkout.tree[:12]
         return dict(sorted(found.items()))
 
 

@@ -72,7 +72,8 @@ def toolchain_inputs(toolchain: Toolchain) -> Inputs:
         "programs": digest(toolchain.programs),
         "environment": digest(toolchain.env),
         "platform": f"{platform.system()} {platform.machine()}",
-        **({"checkout": digest(toolchain.checkout)} if toolchain.checkout else {}),
+        **({"checkout's build": digest([toolchain.checkout.build, toolchain.checkout.hides]),
+            "checkout": toolchain.checkout.tree} if toolchain.checkout else {}),
     }
 
 

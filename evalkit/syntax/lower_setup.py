@@ -119,6 +119,21 @@ class LowerSetup(LowerValues):
         path, build = self.strings(tree)
         return n.Checkout(last(self.names(tree)), path, build, self.the_time(tree), self.span(tree))
 
+    def checkout_instead(self, tree: Tree) -> n.CheckoutInstead:
+        return n.CheckoutInstead(self.names(tree)[0], self.body(self.trees(tree)), self.span(tree))
+
+    def checkout_build(self, tree: Tree) -> n.Build:
+        return n.Build(self.strings(tree)[0], self.the_time(tree), self.span(tree))
+
+    def checkout_hides(self, tree: Tree) -> n.Hides:
+        return n.Hides(self.strings(tree), self.span(tree))
+
+    def npm_none(self, tree: Tree) -> n.NpmNone:
+        return n.NpmNone(self.span(tree))
+
+    def pip_none(self, tree: Tree) -> n.PipNone:
+        return n.PipNone(self.span(tree))
+
     def model(self, tree: Tree) -> n.Model:
         return n.Model("model", last(self.names(tree)), self.strings(tree)[0], self.span(tree))
 

@@ -75,19 +75,20 @@ from evalkit.syntax.nodes_live import (
 from evalkit.syntax.nodes_values import Data, Json, Name, Number, Pattern, Range, Real, Regex, Silence, Str
 
 __all__ = [
-    "Ablate", "About", "Act", "ActClick", "ActExpect", "ActFind", "ActKey", "ActNote", "ActSame", "ActType", "Agent",
-    "Allow", "Answer", "AnyOrder", "Apt", "ArgumentApprox", "ArgumentCompare", "ArgumentIn", "ArgumentIncludes",
-    "ArgumentIs", "ArgumentMatches", "ArgumentNode", "ArgumentOneOf", "ArgumentPresence", "ArgumentType", "Arm",
-    "Caches", "CachesNone", "Call", "Case", "Check", "CheckDefined", "CheckExists", "CheckGrep", "CheckHiddenTests",
-    "CheckKind", "CheckPage", "CheckPlugin", "CheckRun", "CheckSnapshot", "CheckState", "CheckTranscript", "Checkout",
-    "Command", "Contract", "ContractNone", "Data", "Define", "Deny", "Either", "Env", "Expect", "Expectation",
-    "Expected", "File", "Graded", "Guidance", "GuidanceNone", "Json", "Judge", "Limits", "Live", "LiveCommand",
-    "LiveEnv", "LiveKind", "LiveRegex", "Mcp", "McpNone", "Model", "Name", "Never", "Npm", "Number", "Pattern",
-    "Permissions", "Pip", "PluginSetting", "Prewarm", "PrewarmNone", "Profile", "Program", "Prompt", "Range", "Real",
-    "Regex", "Registry", "RegistryMcp", "ScaffoldCopy", "ScaffoldRun", "ScaffoldTemplate", "Score", "Seed", "Setup",
-    "Silence", "Skills", "SkillsNone", "Solution", "Starter", "State", "StepAppend", "StepEach", "StepNode", "StepPut",
-    "StepRun", "Str", "Suffix", "Suite", "System", "Tags", "Target", "Temperature", "Tier", "Told", "ToldBy",
-    "Toolchain", "Track", "Trials", "UseAgent", "UseNone", "UseProfile", "Wrong",
+    "Ablate", "About", "Act", "ActClick", "ActExpect", "ActFind", "ActKey", "ActNote", "ActSame", "ActType",
+    "Agent", "Allow", "Answer", "AnyOrder", "Apt", "ArgumentApprox", "ArgumentCompare", "ArgumentIn",
+    "ArgumentIncludes", "ArgumentIs", "ArgumentMatches", "ArgumentNode", "ArgumentOneOf", "ArgumentPresence",
+    "ArgumentType", "Arm", "Build", "Caches", "CachesNone", "Call", "Case", "Check", "CheckDefined", "CheckExists",
+    "CheckGrep", "CheckHiddenTests", "CheckKind", "CheckPage", "CheckPlugin", "CheckRun", "CheckSnapshot",
+    "CheckState", "CheckTranscript", "Checkout", "CheckoutInstead", "Command", "Contract", "ContractNone", "Data",
+    "Define", "Deny", "Either", "Env", "Expect", "Expectation", "Expected", "File", "Graded", "Guidance",
+    "GuidanceNone", "Hides", "Json", "Judge", "Limits", "Live", "LiveCommand", "LiveEnv", "LiveKind", "LiveRegex",
+    "Mcp", "McpNone", "Model", "Name", "Never", "Npm", "NpmNone", "Number", "Pattern", "Permissions", "Pip",
+    "PipNone", "PluginSetting", "Prewarm", "PrewarmNone", "Profile", "Program", "Prompt", "Range", "Real", "Regex",
+    "Registry", "RegistryMcp", "ScaffoldCopy", "ScaffoldRun", "ScaffoldTemplate", "Score", "Seed", "Setup",
+    "Silence", "Skills", "SkillsNone", "Solution", "Starter", "State", "StepAppend", "StepEach", "StepNode",
+    "StepPut", "StepRun", "Str", "Suffix", "Suite", "System", "Tags", "Target", "Temperature", "Tier", "Told",
+    "ToldBy", "Toolchain", "Track", "Trials", "UseAgent", "UseNone", "UseProfile", "Wrong",
 ]
 
 
@@ -289,9 +290,41 @@ class Checkout:
 
 
 @node
+class Build:
+    """The command that builds a checkout."""
+
+    command: Str
+    limit: Number | None
+    span: Span
+
+
+@node
+class Hides:
+    paths: tuple[Str, ...]
+    span: Span
+
+
+@node
+class NpmNone:
+    span: Span
+
+
+@node
+class PipNone:
+    span: Span
+
+
+@node
+class CheckoutInstead:
+    variable: Name
+    body: tuple[Build | Hides | Caches | Npm | NpmNone | Pip | PipNone | Apt | Program | Env, ...]
+    span: Span
+
+
+@node
 class Toolchain:
     name: Name
-    body: tuple[Npm | Pip | Apt | Checkout | Program | Env, ...]
+    body: tuple[Npm | Pip | Apt | Checkout | CheckoutInstead | Program | Env, ...]
     span: Span
 
 

@@ -50,7 +50,8 @@ def find_bwrap(path: str | None = None) -> str | None:
 class Plan:
     """What a command is started with. binds: what can be written, from where and where it is inside. readable: what can
     be read, at its own path. net: whether bubblewrap makes the network namespace: one without any way out. root: the
-    folder of another root file system than this machine's.
+    folder of another root file system than this machine's. hidden: what is below a readable folder and is not seen: a
+    folder is empty, a file too.
     """
 
     binds: tuple[tuple[Path, Path], ...]
@@ -60,6 +61,7 @@ class Plan:
     limits: Limits
     net: bool = True
     root: Path | None = None
+    hidden: tuple[Path, ...] = ()
 
     def arguments(self, data: Mapping[str, int]) -> list[str]:
         """bubblewrap's arguments, without the command. data: descriptors of the files of `ETC`, by their paths."""
@@ -74,6 +76,9 @@ class Plan:
                   "--tmpfs", "/dev/shm", "--size", shared, "--perms", "1777", "--tmpfs", "/tmp"]
         for shown in _outermost(self.readable):
             words += ["--ro-bind", str(shown), str(shown)]
+        for path in self.hidden:
+            words += ["--tmpfs", str(path), "--remount-ro", str(path)] if path.is_dir() else \
+                ["--ro-bind", "/dev/null", str(path)]
         for source, target in self.binds:
             words += ["--bind", str(source), str(target)]
         words += ["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(self.cwd)]

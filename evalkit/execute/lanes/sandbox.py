@@ -24,7 +24,10 @@ _SAID = 2_000
 
 @define
 class SandboxRoom:
-    """A room behind walls. mounted: the folder that is /workspace inside. readable: what can be read beside it."""
+    """A room behind walls. mounted: the folder that is /workspace inside. readable: what can be read beside it.
+
+    hidden: folders of that which are empty inside.
+    """
 
     program: str
     tree: Path
@@ -35,6 +38,7 @@ class SandboxRoom:
     limits: Limits
     root: Path | None = None
     readable: list[Path] = field(factory=list)
+    hidden: tuple[Path, ...] = ()
     walls: bool = True
     _serve: Serve | None = field(default=None, init=False)
 
@@ -87,7 +91,7 @@ class SandboxRoom:
         plan = Plan(
             binds=((self.mounted, WORKSPACE), (self.home, HOME)), readable=tuple(self.readable),
             env=self.env if env is None else env, cwd=self.seen(cwd or self.tree), limits=self.limits,
-            net=self._serve is None, root=self.root)
+            net=self._serve is None, root=self.root, hidden=self.hidden)
         watch = Watch(self.limits, (self.mounted, self.home), counts=group is None)
         return Walls(self.program, plan, watch, self._serve, group)
 
@@ -106,9 +110,11 @@ class Sandbox:
         home = folder / "home"
         mounted = folder / "around" if nested else folder / TREE_NAME
         env = toolchain_environment(installed, os.pathsep.join(HOST_PATH), HOME, Path("/tmp"))
-        readable = [path for toolchain in installed for path in (toolchain.folder, *toolchain.python)]
+        readable = [path for toolchain in installed
+                    for path in (toolchain.folder, *toolchain.python, *toolchain.shown)]
+        hidden = tuple(path for toolchain in installed for path in toolchain.hidden)
         return SandboxRoom(self.program, mounted / TREE_NAME if nested else mounted, home, folder, mounted, env,
-                           self.limits, self.root, readable)
+                           self.limits, self.root, readable, hidden)
 
 
 def _end_of(log: Path) -> str:

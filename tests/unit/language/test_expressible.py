@@ -48,6 +48,13 @@ ITEMS: list[tuple[str, str, str, Meaning, Any]] = [
      "use b", lambda c: (c.profile, c.setup.caches, c.limits.turns, c.limits.time), ("b", ("a",), 2, 60)),
     ("toolchain: npm", f'{BASE}; toolchain t {{ npm "@a/b@1" }}', "", lambda c: c.setup.toolchains[0].npm, ("@a/b@1",)),
     ("toolchain: pip", f'{BASE}; toolchain t {{ pip "b==1" }}', "", lambda c: c.setup.toolchains[0].pip, ("b==1",)),
+    ("toolchain: a checkout where a variable names one, else packages",
+     f'{BASE}; toolchain t {{ npm "a@1"; env R = "{{npm}}"; checkout env SDK {{ build "make"; caches "out"\n'
+     'hides "evals"; npm none; env R = "{checkout}" } }',
+     "", lambda c: (c.setup.toolchains[0].npm, c.setup.toolchains[0].checkout, c.setup.toolchains[0].instead.npm,
+                    c.setup.toolchains[0].instead.env, c.setup.toolchains[0].instead.checkout.caches,
+                    c.setup.toolchains[0].instead.checkout.hides),
+     (("a@1",), None, (), (("R", "{checkout}"),), ("out",), ("evals",))),
     ("toolchain: a local checkout of the product under test with its build command",
      f'{BASE}; toolchain t {{ checkout env SDK else "../sdk" build "make -C {{checkout}}" time 9m\n'
      'program p = "{checkout}/p" }',
@@ -195,8 +202,8 @@ ITEMS: list[tuple[str, str, str, Meaning, Any]] = [
      f'{BASE}; define check h(spec) {{ put "{{case}}/{{spec}}" as "x"; run "t" }}',
      'check h "spec.txt" "told" as h', lambda c: c.checks[-1].spec,
      m.StepsSpec((m.Put("cases/s/spec.txt", "x"), m.Run(m.Command(("t",), 600))))),
-    ("what of a check's output tells why", f'{BASE}; define check h {{ run "t"; evidence "a", /^b$/i }}', "check h as h",
-     lambda c: c.checks[-1].spec.evidence, (m.Pattern("a"), m.Pattern("^b$", True, "i"))),
+    ("what of a check's output tells why", f'{BASE}; define check h {{ run "t"; evidence "a", /^b$/i }}',
+     "check h as h", lambda c: c.checks[-1].spec.evidence, (m.Pattern("a"), m.Pattern("^b$", True, "i"))),
 ]
 
 

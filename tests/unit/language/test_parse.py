@@ -258,6 +258,10 @@ SUITE_STATEMENTS: list[tuple[str, tuple[str, dict[str, Any]]]] = [
          ("Apt", {"packages": ["a", "b"]}),
          ("Checkout", {"variable": None, "path": "c", "build": "d", "limit": None}),
          ("Checkout", {"variable": "E", "path": "f", "build": "g", "limit": 1})]})),
+    ('toolchain t { checkout env A { build "b" time 1s; hides "c", "d"; caches "e"; npm none; pip none } }',
+     ("Toolchain", {"name": "t", "body": [("CheckoutInstead", {"variable": "A", "body": [
+         ("Build", {"command": "b", "limit": 1}), ("Hides", {"paths": ["c", "d"]}), ("Caches", {"paths": ["e"]}),
+         ("NpmNone", {}), ("PipNone", {})]})]})),
     ("tier a", tier("a")),
     ('tier a "b" requires schema flat', tier("a", "b", "schema flat")),
     ("tier a requires read", tier("a", None, "read")),
