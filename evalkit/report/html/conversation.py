@@ -194,8 +194,10 @@ def _call(call: ToolCall, folder: str) -> _Block:
         given.pop("edits", None)
     about = call.command or call.path or _first_text(given)
     shown = about.replace(folder, "") if len(folder) > 1 else about
+    said = next((name for name, value in given.items() if value == about and "\n" not in about
+                 and len(about) <= _HEAD), None)  # it stands in the head already
     inputs = [(str(name), _held(_said(value), call.line)) for name, value in given.items()
-              if value is not None and not (value == about and "\n" not in about and len(about) <= _HEAD)]
+              if value is not None and name != said]
     return _Block("call", call.line, {"about": Held(" ".join(shown[:4 * _HEAD].split())[:_HEAD])},
                   {"tool": call.tool, "name": call.name, "sub": call.sub_agent, "status": "missing", "ran": False,
                    "result_line": 0}, edits, inputs)

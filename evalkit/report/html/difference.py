@@ -43,8 +43,8 @@ def difference(old: str, new: str, *, whole: bool = False) -> Difference:
     shown: list[str] = []
     room, cut = _MOST_TEXT, 0
     for line in _written(before, after, steps):
-        if len(line) > _LONGEST_LINE:
-            line = f"{line[:_LONGEST_LINE]}… {len(line) - _LONGEST_LINE:,} more characters"
+        if (more := len(line) - 1 - _LONGEST_LINE) > 0:
+            line = f"{line[:-more]}… {more:,} more characters"
         room -= len(line) + 1
         if room < 0:
             cut += 1

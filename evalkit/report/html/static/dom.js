@@ -3,11 +3,14 @@
 
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
+const NAMES = ("NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC " +
+  "FS GS RS US").split(" ");
+
 /** What a control character is shown as. */
 function named(char) {
   const code = char.codePointAt(0);
-  if (code < 32) return String.fromCodePoint(0x2400 + code);
-  if (code === 127) return "\u2421";
+  if (code < 32) return NAMES[code];
+  if (code === 127) return "DEL";
   return "U+" + code.toString(16).toUpperCase().padStart(4, "0");
 }
 
