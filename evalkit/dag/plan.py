@@ -231,6 +231,8 @@ class Plan:
                 except UserError:
                     if asked and name in asked and unit.unit in required:
                         raise
+            if asked and name in asked:
+                _check_tracks(name, [trials for unit, trials in able if unit.unit in required])
             if able:
                 self.graph.families[name] = units
                 self.graph.add_case(name, able, chosen)
@@ -268,7 +270,8 @@ class Plan:
         """
         built = []
         for name in names:
-            units = _proven_apart(self.project.units[name])
+            units = [with_checkouts(unit, self.session.root, self.environ)
+                     for unit in _proven_apart(self.project.units[name])]
             self.graph.add_case(name, [(unit, self._known_answers(unit, full)) for unit in units],
                                 [unit.unit for unit in units])
             built.append(name)
@@ -284,6 +287,24 @@ class Plan:
             found.append(Trial(graded, subject, self.agents.of(subject).traits, 1, PROOF, self.lane,
                                given=self.agents.given(subject, unit)))
         return found
+
+
+def _check_tracks(name: str, units: Iterable[Sequence[Trial]]) -> None:
+    """Tracks of a case are ways of one job, held against each other: in one run the same models do all of them.
+
+    units: the trials of each unit that is asked for. Raises UserError.
+    """
+    asked: dict[tuple[str | None, str | None], set[str]] = {}
+    for trials in units:
+        for trial in trials:
+            if trial.case.track is not None and trial.subject.model is not None:
+                asked.setdefault((trial.case.arm, trial.case.track), set()).add(trial.subject.model)
+    for (arm, track), models in asked.items():
+        first = next((other, found) for (arm_of, other), found in asked.items() if arm_of == arm)
+        if first[1] != models:
+            raise UserError(f"the tracks of `{name}` would be done by different models: `{first[0]}` by "
+                            f"{', '.join(sorted(first[1]))}, `{track}` by {', '.join(sorted(models))}",
+                            hint="that would compare models: name one for both, model=SLUG, or run one, track=NAME")
 
 
 def _proven_apart(units: Sequence[Case]) -> list[Case]:
