@@ -109,11 +109,11 @@ def _totals(trials: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _notes(trials: Sequence[Mapping[str, Any]]) -> list[str]:
     """What must be known of a run before anything is concluded from it."""
+    said = {"self_check": "self-check: reference answer, no model was called",
+            "dry": "dry: no model was called, fails are to be expected",
+            "played": "played: a file played the model's part, and nothing was paid"}
     told = []
-    if any(data["self_check"] for data in trials):
-        told.append("self-check: the reference answer was played, no model was called")
-    if any(data.get("dry") for data in trials):
-        told.append("dry: no model was called, so fails are to be expected")
-    if any(data.get("played") for data in trials):
-        told.append("played: a file played the model's part, nothing was paid")
+    for name, note in said.items():
+        if count := sum(bool(data.get(name)) for data in trials):
+            told.append(note if count == len(trials) else f"{note} ({count} of {len(trials)} trials)")
     return told

@@ -109,7 +109,7 @@ function sized(meter, percent) {
 function drawTimes(spans) {
   const end = Math.max(0.001, ...spans.map((span) => span.start + span.seconds));
   const rows = spans.map((span) => {
-    const bar = h("i", {class: span.what});
+    const bar = h("i", {class: "of-" + span.what});
     bar.style.left = (100 * span.start / end) + "%";
     bar.style.width = (100 * span.seconds / end) + "%";
     return h("div", {class: "span"}, h("span", {class: "name"}, span.name), h("span", {class: "lane"}, bar), h("span", {class: "n"}, duration(span.seconds)));
