@@ -1,0 +1,173 @@
+//! The tree as a user works it: rows are pressed, opened and closed in the built
+//! view. Which key does what in a tree is the engine's; what it sends is tested.
+
+const std = @import("std");
+const native_sdk = @import("native_sdk");
+const main = @import("main.zig");
+const screens = @import("screen.zig");
+
+const canvas = native_sdk.canvas;
+const geometry = native_sdk.geometry;
+const testing = std.testing;
+const Screen = screens.Screen;
+const Running = screens.Running;
+
+fn rowOf(screen: *const Screen, name: []const u8) !canvas.Widget {
+    const row = try screen.find(.panel, name);
+    try testing.expectEqual(.treeitem, row.semantics.role);
+    return row;
+}
+
+/// The tree shows these rows, in this order.
+fn expectRows(screen: *const Screen, names: []const []const u8) !void {
+    try screen.expectNames(.panel, names);
+}
+
+/// One row is selected, and the other pane and the status line tell of it.
+fn expectSelected(screen: *const Screen, rows: []const []const u8, name: []const u8, path: []const u8, facts: []const u8) !void {
+    for (rows) |row| {
+        try testing.expectEqual(std.mem.eql(u8, row, name), (try rowOf(screen, row)).state.selected);
+    }
+    const details = try screen.find(.column, "Details");
+    _ = try screens.findIn(details, .text, path);
+    _ = try screens.findIn(details, .text, facts);
+    var buffer: [64]u8 = undefined;
+    try screen.expectSeen(.status_bar, try std.fmt.bufPrint(&buffer, "Selected: {s}", .{name}));
+}
+
+const at_first = [_][]const u8{ "docs", "guide.md", "questions.md", "src", "README.md", "LICENSE" };
+
+test "one folder is open at first, and the readme is selected" {
+    var screen: Screen = undefined;
+    try screen.init();
+    defer screen.deinit();
+
+    try expectRows(&screen, &at_first);
+    try testing.expectEqual(true, (try rowOf(&screen, "docs")).state.expanded);
+    try testing.expectEqual(false, (try rowOf(&screen, "src")).state.expanded);
+    // A file has nothing to open.
+    try testing.expectEqual(null, (try rowOf(&screen, "LICENSE")).state.expanded);
+    try expectSelected(&screen, &at_first, "README.md", "README.md", "File, 2140 bytes");
+}
+
+test "pressing a row selects it, and nothing opens or closes" {
+    var screen: Screen = undefined;
+    try screen.init();
+    defer screen.deinit();
+
+    try screen.click(.panel, "guide.md");
+    try expectSelected(&screen, &at_first, "guide.md", "docs/guide.md", "File, 5210 bytes");
+    try screen.click(.panel, "src");
+    try expectSelected(&screen, &at_first, "src", "src", "Folder, 2 files");
+    try expectRows(&screen, &at_first);
+}
+
+test "a folder opens and closes by its button and by its row's toggle" {
+    var screen: Screen = undefined;
+    try screen.init();
+    defer screen.deinit();
+
+    try screen.click(.button, "Open src");
+    try expectRows(&screen, &.{ "docs", "guide.md", "questions.md", "src", "main.zig", "parser.zig", "README.md", "LICENSE" });
+    try testing.expectEqual(true, (try rowOf(&screen, "src")).state.expanded);
+
+    // This is what the arrow keys of a tree send.
+    const row = try rowOf(&screen, "docs");
+    try screen.send(screen.tree.msgFor(row.id, .toggle) orelse return error.ControlSendsNothing);
+    try expectRows(&screen, &.{ "docs", "src", "main.zig", "parser.zig", "README.md", "LICENSE" });
+    try screen.click(.button, "Open docs");
+    try screen.click(.button, "Close src");
+    try expectRows(&screen, &at_first);
+    // The selection was elsewhere, and stays.
+    try expectSelected(&screen, &at_first, "README.md", "README.md", "File, 2140 bytes");
+}
+
+test "closing a folder over the selected file selects the folder" {
+    var screen: Screen = undefined;
+    try screen.init();
+    defer screen.deinit();
+
+    try screen.click(.panel, "questions.md");
+    try screen.click(.button, "Close docs");
+    const rows = [_][]const u8{ "docs", "src", "README.md", "LICENSE" };
+    try expectRows(&screen, &rows);
+    try expectSelected(&screen, &rows, "docs", "docs", "Folder, 2 files");
+}
+
+test "files are inside their folder's row, whatever else is open" {
+    var screen: Screen = undefined;
+    try screen.init();
+    defer screen.deinit();
+
+    try screen.click(.button, "Open src");
+    _ = try screens.findIn(try rowOf(&screen, "src"), .panel, "parser.zig");
+    try testing.expectEqual(null, screens.search(try rowOf(&screen, "docs"), .panel, "parser.zig"));
+}
+
+test "dragging the divider is echoed by the model" {
+    var screen: Screen = undefined;
+    try screen.init();
+    defer screen.deinit();
+
+    const split = firstOf(screen.tree.root, .split) orelse return error.WidgetNotFound;
+    try testing.expectApproxEqAbs(0.36, split.value, 0.001);
+    try screen.send(screen.tree.msgForResize(split.id, 0.5) orelse return error.ControlSendsNothing);
+    try testing.expectApproxEqAbs(0.5, firstOf(screen.tree.root, .split).?.value, 0.001);
+}
+
+fn firstOf(widget: canvas.Widget, kind: canvas.WidgetKind) ?canvas.Widget {
+    if (widget.kind == kind) return widget;
+    for (widget.children) |child| {
+        if (firstOf(child, kind)) |found| return found;
+    }
+    return null;
+}
+
+test "neither pane can be made narrower than what it holds" {
+    var screen: Screen = undefined;
+    try screen.init();
+    defer screen.deinit();
+
+    for ([_]f32{ 0.02, 0.98 }) |share| {
+        try screen.send(.{ .panes_resized = share });
+        var nodes: [256]canvas.WidgetLayoutNode = undefined;
+        const window = geometry.RectF.init(0, 0, main.window_size.width, main.window_size.height);
+        const layout = try canvas.layoutWidgetTree(screen.tree.root, window, &nodes);
+        const details = try screen.find(.column, "Details");
+        for (layout.nodes) |node| {
+            if (node.widget.id != details.id) continue;
+            try testing.expect(node.frame.width >= 260);
+            try testing.expect(node.frame.x >= 180);
+        }
+    }
+}
+
+test "the view is sound at every size of the window" {
+    var screen: Screen = undefined;
+    try screen.init();
+    defer screen.deinit();
+    try screen.click(.button, "Open src");
+    try screen.expectSound();
+}
+
+test "the running app announces divider, tree and rows, and its keys work" {
+    const running = try Running.start();
+    defer running.stop();
+    try running.expectAnnounced(&.{
+        &.{"role=separator"},
+        &.{ "role=tree ", "name=\"Files\"" },
+        &.{ "role=treeitem", "name=\"docs\"", "expanded" },
+        &.{ "role=treeitem", "name=\"src\"", "collapsed" },
+        &.{ "role=treeitem", "name=\"README.md\"", "selected" },
+        &.{"name=\"Selected: README.md\""},
+    });
+
+    const row = try screens.findIn(running.app_state.tree.?.root, .panel, "src");
+    try running.command("widget-action {s} {d} focus", .{ main.canvas_label, row.id });
+    try running.command("widget-key {s} arrowright", .{main.canvas_label});
+    try running.expectAnnounced(&.{&.{ "role=treeitem", "name=\"main.zig\"" }});
+    try running.command("widget-key {s} arrowdown", .{main.canvas_label});
+    try running.expectAnnounced(&.{&.{"name=\"Selected: main.zig\""}});
+    try running.command("widget-key {s} arrowleft", .{main.canvas_label});
+    try running.expectAnnounced(&.{&.{"name=\"Selected: src\""}});
+}
