@@ -61,7 +61,7 @@ def _add_checks(page: Page, found: Sequence[CheckDifference]) -> None:
     if not differ:
         page.add(f"no check passes more often on a side ({_count(len(found), 'check')})")
         return
-    page.add(f"{len(differ)} of {_count(len(found), 'check')} pass more often on a side; {tested} tested", "bold")
+    page.add(f"checks that pass more often on a side: {len(differ)} of {len(found)} ({tested} tested)", "bold")
     rows = [("", "A", "B", "B less A", "p (Holm)")]
     for check in differ[:_MOST_CHECKS]:
         each = check.difference

@@ -19,6 +19,7 @@ imported where it is used: an ordinary run needs none of it.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -135,7 +136,9 @@ def welch(these: Sequence[float], those: Sequence[float]) -> Interval:
     apart, fewest = mean_of(these) - mean_of(those), min(len(these), len(those))
     if fewest < 2 or (_alike(these) and _alike(those)):
         return _none(apart, fewest)
-    found = _scipy().ttest_ind(these, those, equal_var=False).confidence_interval(CONFIDENCE)
+    with warnings.catch_warnings():  # scipy doubts samples that do not vary: one of the two may
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = _scipy().ttest_ind(these, those, equal_var=False).confidence_interval(CONFIDENCE)
     return Interval(apart, float(found.low), float(found.high), fewest, WELCH)
 
 

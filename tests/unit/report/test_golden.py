@@ -1,4 +1,4 @@
-"""Every output of the fixed small run, whole. `EVALKIT_GOLDEN=write pytest …` writes them; read the diff."""
+"""Every output of the fixed small run, whole. `GOLDEN=write pytest …` writes them; read the diff."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 import xmlschema
 
+from evalkit.cli import main
 from evalkit.report.schemas import RECORDS, schema
 from evalkit.report.table import print_table
 from evalkit.report.update import REPORTS
@@ -23,7 +24,7 @@ FOLDER = Path(__file__).parents[2] / "golden"
 def compare(name: str, text: str) -> None:
     """A text with the file of its name."""
     place = FOLDER / "expected" / name
-    if os.environ.get("EVALKIT_GOLDEN") == "write":
+    if os.environ.get("GOLDEN") == "write":
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
     assert place.read_text(encoding="utf-8") == text
@@ -49,6 +50,38 @@ def test_the_table(tmp_path: Path) -> None:
 def test_reports(folder: Path, name: str) -> None:
     """Those that every run writes."""
     compare(name, (folder / name).read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with two runs, of which the second is better."""
+    write_run(tmp_path)
+    write_run(tmp_path, "after", better=True)
+    (tmp_path / "cases").mkdir()
+    (tmp_path / "pyproject.toml").write_text("[tool.evalkit]\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("report.txt", ["report"]), ("report-k.txt", ["report", "after", "--k", "2"]),
+    ("report.json", ["report", "--json"]),
+    ("compare-runs.txt", ["compare", "latest", "after"]),
+    ("compare-subjects.txt", ["compare", "haiku", "sonnet", "--detect", "20pp"]),
+    ("compare-subjects.json", ["compare", "haiku", "sonnet", "--json"]),
+    ("compare-check.txt", ["compare", "latest:sonnet", "after:sonnet", "--check", "own"]),
+    ("history.txt", ["history", "board"]), ("history.json", ["history", "inbox@ts", "--json"])])
+@pytest.mark.usefixtures("project")
+def test_commands(name: str, words: list[str], capsys: pytest.CaptureFixture[str],
+                  monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of past runs, in a pipe: 80 columns but for paths, no colour."""
+    monkeypatch.setattr("evalkit.authoring.report.find_spec", lambda name: None)
+    assert 0 == main(words)
+    text = capsys.readouterr().out
+    compare(name, text)
+    assert "\x1b" not in text
+    if name.endswith(".txt"):
+        assert [] == [line for line in text.splitlines() if len(line) > 80 and "result.json" not in line]
 
 
 def test_json_fits_its_schema(folder: Path) -> None:

@@ -25,6 +25,7 @@ from evalkit.report.stats import (
     pass_at,
     pass_hat,
     permutation,
+    smallest_to_see,
     trials_to_see,
     welch,
     wilson,
@@ -91,7 +92,9 @@ def test_one_value_says_nothing_of_its_spread(found: Interval) -> None:
 def test_values_that_do_not_vary_have_no_t_interval() -> None:
     """A standard error of 0 would be an interval of no width, which says more than is known. Wilson's tells."""
     assert not mean_t([1.0] * 24).drawn
+    assert not mean_t([-1.1, 0.1 - 1.2, 1.1 - 2.2]).drawn
     assert not welch([1.0, 1.0], [0.0, 0.0]).drawn
+    assert welch([1.0, 1.0, 1.0], [0.0, 0.3, 0.1]).settled, "one of two may not vary"
     assert wilson(24, 24).low == pytest.approx(24 / (24 + 1.959964**2), abs=1e-5)
 
 
@@ -187,6 +190,9 @@ def test_how_many_trials_it_takes() -> None:
     assert trials_to_see(0.1, 24, 0.25, between=0.03) is None
     assert trials_to_see(0.5, 24, 0.25) == 1
     assert trials_to_see(0.1, 1, 0.25) is None
+    shown = [smallest_to_see(24, trials, 0.25) for trials in (8, 9)]
+    assert shown[0] > 0.1 >= shown[1]  # type: ignore[operator]
+    assert smallest_to_see(1, 9, 0.25) is None
     sized = math.sqrt(0.25 / 9)
     assert cases_to_see(0.1, sized) <= 24 < cases_to_see(0.1, math.sqrt(0.25 / 8))
 
