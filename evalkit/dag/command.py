@@ -266,6 +266,10 @@ def _tell(look: Invocation, rows: Sequence[Row], errors: Sequence[EvalkitError],
             from evalkit.report.arms_table import arms_lines
 
             _print(lambda: print("".join(f"{line}\n" for line in arms_lines(rows)), end=""))
+    if rows and look.environ.get("GITHUB_STEP_SUMMARY"):
+        from evalkit.dag.step_summary import tell_github
+
+        tell_github(look.environ, look.root / "results" / look.run)
     spent = look.planned.session.budget if look.planned else None
     if spent is not None and (spent.spent or spent.unknown):
         print(f"this run: {spent.told()}", file=sys.stderr)
