@@ -215,7 +215,7 @@ def _regrade(look: Invocation, run: str) -> int:
     try:
         plan.asking.check()
         found = regrade(plan.project, plan.session, plan.graph.judge, run, cases=choices.case, checks=choices.check,
-                        jobs=choices.jobs, asking=choices.agents, done=done)
+                        jobs=choices.jobs, asking=choices.agents, done=done, skip_live=choices.skip_live)
     except EvalkitError as error:
         show_error(plan.session.redactor.error(error))
         return int(error.exit_status)

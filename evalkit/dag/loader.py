@@ -30,7 +30,7 @@ __all__ = ["Loader"]
 _REGRADE, _IMAGE = "regrade:", "image:"
 _OF_REGRADE = {"check"}
 _WITH_REGRADE = {*_OF_REGRADE, "case", "judge", "judge_model", "jobs", "agents", "budget", "gateway", "cases", "store",
-                 "progress"}
+                 "progress", "skip_live"}
 """Choices that mean something where stored trials are graded again."""
 
 

@@ -43,6 +43,7 @@ from evalkit.diagnostics import did_you_mean
 from evalkit.digest import digest
 from evalkit.errors import EvalkitError, Exit, HarnessError, UserError
 from evalkit.execute.checkout import with_checkouts
+from evalkit.execute.live_lane import LiveLane, live_lane
 from evalkit.execute.outcome import Ending
 from evalkit.execute.stages import TRANSCRIPT
 from evalkit.grade.audit_record import Audit
@@ -66,8 +67,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Regraded", "regrade"]
 
-_INLINE = (GrepSpec, ExistsSpec, SnapshotSpec, TranscriptSpec)
+_INLINE = (GrepSpec, ExistsSpec, TranscriptSpec)
 """Checks that at most read some files; the others may run commands."""
+_NOWHERE = LiveLane("it is no live check")
 _AHEAD = 2
 """Trials a thread that wait for their commands and judges at the same time."""
 _SHOWN_NOTES = 5
@@ -84,15 +86,15 @@ class Regraded:
 
 def regrade(project: Project, session: Session, judge: JudgeChoice, run: str, *, cases: Collection[str] | None = None,
             checks: Collection[str] | None = None, jobs: int = 2, asking: int = 10,
-            done: Callable[[int], None] = lambda trials: None) -> Regraded:
+            done: Callable[[int], None] = lambda trials: None, skip_live: bool = False) -> Regraded:
     """Grade a run's stored trials again. The caller is alone in the project: what killed runs left is cleared away.
 
     cases: beginnings of the names of the units to regrade; checks: ids of checks and judges; None: all. jobs,
-    asking: commands, and judges, at a time. done: is told after each trial how many are done. What is wrong with single
-    trials is in the notes, and makes the status that of an error.
+    asking: commands, and judges, at a time. skip_live: no app is shown. done: is told after each trial how many are
+    done. What is wrong with single trials is in the notes, and makes the status that of an error.
     Raises UserError where the run has no such trial, or no unit such a check.
     """
-    return _Regrading(project, session, judge, run, cases, checks, {"run": jobs, "ask": asking}, done).all()
+    return _Regrading(project, session, judge, run, cases, checks, {"run": jobs, "ask": asking}, done, skip_live).all()
 
 
 @define
@@ -110,7 +112,7 @@ class _Pending:
 class _Regrading:
     def __init__(self, project: Project, session: Session, judge: JudgeChoice, run: str,
                  cases: Collection[str] | None, checks: Collection[str] | None,
-                 threads: Mapping[str, int], done: Callable[[int], None]) -> None:
+                 threads: Mapping[str, int], done: Callable[[int], None], skip_live: bool) -> None:
         self.project = project
         self.session = session
         self.judge = judge
@@ -133,6 +135,8 @@ class _Regrading:
         self.unjudged = False
         """Whether a judge that was asked for could not judge."""
         self.pools: dict[str, ThreadPoolExecutor] = {}
+        self.skip_live = skip_live
+        self.lanes: dict[str, LiveLane] = {}
 
     def all(self) -> Regraded:
         folder = self.session.places.results / self.run
@@ -263,7 +267,7 @@ class _Regrading:
         case, files = unit.case, found.tree.manifest.files
         if isinstance(check, Check):
             inputs = grade_inputs(case, check, files, grader_version(check.spec), trial.lane, self.contents,
-                                  recording.input)
+                                  recording.input, self._live(trial.lane, check).shows)
         else:
             models = self.judge.models(case, check)
             given = {what: self.contents(path) for what, path in self.judge.given}
@@ -297,8 +301,8 @@ class _Regrading:
             return Grade(check.id, kind, Verdict("error", doubt), digest(inputs), inputs, 0.0)
         if isinstance(check, Check):
             spec, lane = check.spec, trial.lane
-            if isinstance(spec, _INLINE) or _skipped(case, check, lane):
-                return grade_check(case, check, found.tree, inputs, lane, recording)
+            if isinstance(spec, _INLINE) or _skipped(case, check, lane) or "not shown" in inputs:
+                return grade_check(case, check, found.tree, inputs, lane, recording, live=self._live(lane, check))
             return self._later("run", self._graded, case, check, found, inputs, lane, recording)
         if inputs["judging"] != "on":
             return grade_judge(case, check, found.tree, inputs, digest(inputs), state=inputs["judging"], models=())
@@ -314,7 +318,15 @@ class _Regrading:
             self.trees.install(case.setup.toolchains)
         except HarnessError as error:
             return Grade(check.id, check.kind, could_not_tell(error), digest(inputs), inputs, 0.0)
-        return grade_check(case, check, found.tree, inputs, lane, recording)
+        return grade_check(case, check, found.tree, inputs, lane, recording, live=self._live(lane, check))
+
+    def _live(self, lane: str, check: Check) -> LiveLane:
+        """Where apps of a lane are shown; who shows none need not know."""
+        if not isinstance(check.spec, SnapshotSpec):
+            return _NOWHERE
+        if lane not in self.lanes:
+            self.lanes[lane] = live_lane(self.session.places, lane, skip=self.skip_live)
+        return self.lanes[lane]
 
     def _asked(self, case: Case, judge: Judge, found: Found, inputs: Inputs) -> Grade:
         choice = self.judge
@@ -433,7 +445,8 @@ def _doubt(case: Case, check: Check | Judge, found: Found, lane: str) -> str:
     if isinstance(check, Judge):
         return found.tree.rebuilt.doubt(check.files)
     spec = check.spec
-    if _skipped(case, check, lane) or isinstance(spec, TranscriptSpec | CallsSpec | SnapshotSpec):
+    if _skipped(case, check, lane) or isinstance(spec, TranscriptSpec | CallsSpec) \
+            or (isinstance(spec, SnapshotSpec) and case.setup.live is None):
         return ""
     if isinstance(spec, StateSpec):
         return "the application's state cannot be told from a transcript"

@@ -84,7 +84,7 @@ class Graph:
 
     trials: by their units, with their tasks. families: of cases by name, all units, also those of other arms.
     tell_groups: whether a case's or a suite's status is that of its parts:
-    for listings, not for runs. lane: where trials run.
+    for listings, not for runs. lane: where trials run. skip_live: no app is shown.
     """
 
     session: Session
@@ -94,6 +94,7 @@ class Graph:
     retries: RetryPolicy
     tell_groups: bool = False
     lane: str = "local"
+    skip_live: bool = False
     families: dict[str, Sequence[Case]] = field(factory=dict)
     tasks: dict[str, Task] = field(factory=dict)
     trials: dict[str, list[TrialTasks]] = field(factory=dict)

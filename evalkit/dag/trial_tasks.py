@@ -33,6 +33,7 @@ from evalkit.report.result import TrialResult, build_result
 from evalkit.report.row import Row, row_of
 
 if TYPE_CHECKING:
+    from evalkit.execute.live_lane import LiveLane
     from evalkit.execute.warm import Warm
 
 __all__ = ["TrialTasks"]
@@ -43,7 +44,7 @@ _SMALL = 1 << 20
 """Bytes of a file that is copied at once."""
 _LONG = 4 << 20
 """Bytes of a transcript whose audit is no matter of a moment."""
-_QUICK = (GrepSpec, ExistsSpec, SnapshotSpec, TranscriptSpec)
+_QUICK = (GrepSpec, ExistsSpec, TranscriptSpec)
 """Checks that at most read some files: they work inline. The others run commands."""
 
 
@@ -100,6 +101,13 @@ class TrialTasks:
         from evalkit.execute.warm import warm_for
 
         return warm_for(self.session, self.setup, self.trial.lane, self.contents)
+
+    @cached_property
+    def _live(self) -> LiveLane:
+        """Where its live checks run."""
+        from evalkit.execute.live_lane import live_lane
+
+        return live_lane(self.session.places, self.trial.lane, skip=self.graph.skip_live)
 
     @cached_property
     def _recording(self) -> Recording:
@@ -173,23 +181,28 @@ class TrialTasks:
     def _add_grade(self, check: Check, after: str) -> str:
         place = self.folder / "grades" / f"{check.id}.json"
         inputs: Inputs = {}
-        reads = reads_transcript(check)
+        reads, looks = reads_transcript(check), isinstance(check.spec, SnapshotSpec)
 
         def now() -> Inputs:
             if not inputs:
                 inputs.update(grade_inputs(self.case, check, self._record.tree.files, grader_version(check.spec),
-                                           self.trial.lane, self.contents, self._recording.input if reads else ""))
+                                           self.trial.lane, self.contents, self._recording.input if reads else "",
+                                           self._live.shows if looks else None))
             return inputs
 
         def work() -> dict[str, Any]:
             return self._keep(place, grade_check(self.case, check, self._tree, now(), self.trial.lane,
-                                                 self._recording if reads else None, self.folder / "screenshots"))
+                                                 self._recording if reads else None, self.folder / "screenshots",
+                                                 self._live if looks else None))
+
+        def pool() -> str | None:
+            return "build" if not looks or not (self._live.cannot or self.setup.live is None) else None
 
         return self.graph.add(self._name("grade", check.id), work, now=now, targets=[place],
                               lacks=lambda _: "" if _sound(place) else GONE,
                               after=[after, *self.graph.toolchains(self.setup)], doc=check.description or check.kind,
                               part_of=self._name("result"),
-                              pool=None if isinstance(check.spec, _QUICK) else lambda: "build")
+                              pool=None if isinstance(check.spec, _QUICK) else pool)
 
     def _add_judge(self, judge: Judge, after: str) -> str:
         from evalkit.grade.judge import VERSION, grade_judge  # it imports what asks models
@@ -318,6 +331,8 @@ class TrialTasks:
         yield from getattr(self.agent, "files", ())
         for check in self.case.checks:
             yield from grader_files(check.spec)
+        if self.trial.lane == "sandbox" and any(isinstance(check.spec, SnapshotSpec) for check in self.case.checks):
+            yield from (path for path in (self._live.record, self._live.declared) if path is not None)
         yield self.folder / "result.json"
         yield from self._places
         for _, target in self._copies():

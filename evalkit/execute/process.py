@@ -31,8 +31,8 @@ from evalkit.errors import HarnessError
 from evalkit.execute.marks import end_marked, marked, new_mark
 from evalkit.execute.pipes import Feed, Lines
 
-__all__ = ["Dialogue", "Finished", "ProgramMissing", "Walls", "begin", "check_going_on", "converse", "end_all", "run",
-           "stopping", "stream", "tended"]
+__all__ = ["Dialogue", "Finished", "LimitPassed", "ProgramMissing", "Walls", "begin", "check_going_on", "converse",
+           "end_all", "run", "stopping", "stream", "tended"]
 
 OUTPUT_LIMIT = 64 * 1024 * 1024
 """Bytes that a command may print before it is ended."""
@@ -46,6 +46,10 @@ _NO_SUCH_PROGRAM = frozenset({errno.ENOENT, errno.EACCES, errno.EPERM, errno.ENO
 
 class ProgramMissing(HarnessError):
     """The program of a command line is not there, or is nothing that can be started."""
+
+
+class LimitPassed(HarnessError):
+    """A child that is talked to passed a limit of its walls."""
 
 
 @frozen
@@ -146,30 +150,33 @@ def stream(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limit: flo
 
 
 @contextlib.contextmanager
-def converse(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path) -> Iterator[Dialogue]:
+def converse(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path,
+             walls: Walls | None = None) -> Iterator[Dialogue]:
     """Start a command that answers each line of its input with one of its output; it ends with the `with`.
 
-    log: where its standard error goes. Raises `ProgramMissing`, or HarnessError where the machine fails.
+    log: where its standard error goes. walls: as of `run`. Raises `ProgramMissing`, or HarnessError where the machine
+    fails.
     """
     with (_opened(log) as errors,
-          _Child(argv, cwd, env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors) as child):
-        yield Dialogue(child)
+          _Child(argv, cwd, env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, walls=walls) as child):
+        yield Dialogue(child, walls.over if walls is not None else lambda: "")
 
 
 class Dialogue:
-    """A child that is asked and answers, line by line."""
+    """A child that is asked and answers, line by line. over: the limit that it passed, or ""."""
 
-    def __init__(self, child: _Child) -> None:
+    def __init__(self, child: _Child, over: Callable[[], str] = lambda: "") -> None:
         assert child.process.stdin is not None
         assert child.process.stdout is not None
         self._child = child
+        self.over = over
         self._input, self._answers = child.process.stdin, list[bytes]()
         self._output = Lines(child.process.stdout, self._answers.append)
 
     def ask(self, line: bytes, limit: float) -> bytes:
         """Its answer to a line; neither has its line end. limit: seconds.
 
-        Raises HarnessError where it ends, or does not answer in time; it cannot be asked again then.
+        Raises HarnessError where it ends, passes a limit or does not answer in time; it cannot be asked again then.
         """
         until = time.monotonic() + limit
         feed = Feed(self._input, line + b"\n")
@@ -179,6 +186,8 @@ class Dialogue:
             while not self._answers:
                 if self._child.mark not in _running:
                     raise HarnessError(f"`{self._child.name}` was ended: evalkit is being stopped")
+                if struck := self.over():
+                    raise LimitPassed(f"was ended by its {struck}")
                 if time.monotonic() > until:
                     raise HarnessError(f"`{self._child.name}` did not answer within {limit:g} s")
                 for key, _ in selector.select(0.05):

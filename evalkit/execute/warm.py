@@ -20,12 +20,14 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from evalkit.analysis.model import Setup
+from evalkit.analysis.placeholders import expand_all
 from evalkit.digest import digest
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.lanes import Room
+from evalkit.execute.live_lane import Root, live_platform
 from evalkit.execute.overlay import lay_over
 from evalkit.execute.session import Session
 from evalkit.execute.stages import TREE, carry_out, make_template
@@ -34,7 +36,7 @@ from evalkit.execute.tree import MAX_ENTRIES, entry_digest, unpack
 from evalkit.plan.keys import Contents, template_inputs, warm_inputs
 from evalkit.records import read_record, write_record
 
-__all__ = ["Warm", "warm_for"]
+__all__ = ["Warm", "warm_for", "warm_live"]
 
 _RECORD = "warm.json"
 _TREE, _HOME, _ODD = "tree", "home", "odd"
@@ -58,12 +60,13 @@ class _Record:
 
 @frozen
 class Warm:
-    """A warm set-up, made when somebody first needs it."""
+    """A warm set-up, made when somebody first needs it. image: the root file system that it is made in."""
 
     session: Session = field(repr=False)
     setup: Setup
     lane: str
     contents: Contents = field(repr=False)
+    image: Root | None = None
 
     def furnish(self, room: Room, files: Mapping[str, str], *, begins: bool = False) -> None:
         """Put a clone into a room whose tree is unpacked. files: the tree's, with their digests.
@@ -97,6 +100,8 @@ class Warm:
         """The entry, which is made if need be; who comes meanwhile waits."""
         store = self.session.store
         inputs = warm_inputs(self.setup, self.contents, self.lane)
+        if self.image is not None:
+            inputs["image"] = self.image.digest
         key = digest(inputs)
         if (found := store.open("warm", key)) is None:
             with store.claim("warm", key, waiting=lambda: self.session.say("waiting for the prewarm of another trial")):
@@ -122,7 +127,8 @@ class Warm:
 
     def _make(self, key: str, inputs: Mapping[str, str]) -> None:
         template, setup, session = self._template(), self.setup, self.session
-        with (session.room("warm", setup.toolchains, lane=self.lane) as room,
+        with (session.room("warm", setup.toolchains, lane=self.lane,
+                           image=self.image.folder if self.image else None) as room,
               session.store.making("warm", key, durable=False, inputs=inputs) as entry):
             unpack(template / TREE, room.tree)
             if setup.starter is not None:
@@ -144,6 +150,17 @@ class Warm:
             links, odd = _tidied(entry)
             gone = tuple(name for name in before if name not in after)
             write_record(entry / _RECORD, _Record(after, made, gone, links, odd), sync=False)
+
+
+def warm_live(session: Session, setup: Setup, lane: str, image: Root | None,
+              contents: Contents | None = None) -> Warm | None:
+    """What live checks of a set-up share: its app, built once from what agents start from."""
+    live = setup.live
+    if lane == "local" or live is None or not (commands := live.prewarm or ((live.build,) if live.build else ())):
+        return None
+    values = {"platform": live_platform()}
+    filled = tuple(evolve(command, words=tuple(expand_all(command.words, values))) for command in commands)
+    return Warm(session, evolve(setup, prewarm=filled), lane, contents or session.contents, image)
 
 
 def warm_for(session: Session, setup: Setup, lane: str, contents: Contents | None = None) -> Warm | None:

@@ -91,6 +91,15 @@ class FinalTree:
                 self.warm.furnish(room, self.manifest.files)
             yield Copy(room.tree, room.scratch, room.env, room)
 
+    @contextmanager
+    def live_copy(self, toolchains: tuple[Toolchain, ...], image: Path | None, live: Warm | None) -> Iterator[Copy]:
+        """A copy in which the app is built and shown. live: what it is furnished with."""
+        with self.session.room("live", toolchains, lane=self.lane, image=image) as room:
+            self.write(room.tree)
+            if live is not None and room.walls:
+                live.furnish(room, self.manifest.files)
+            yield Copy(room.tree, room.scratch, room.env, room)
+
     def write(self, folder: Path) -> None:
         """Write the tree into a new folder. Raises HarnessError."""
         unpack(self.archive, folder)

@@ -30,6 +30,7 @@ from evalkit.analysis.model import (
 )
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
+from evalkit.execute.live_lane import LiveLane
 from evalkit.execute.secrets import Redactor
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.recording import Recording
@@ -42,14 +43,13 @@ __all__ = ["grade_check", "grader_files", "grader_version", "lane_names"]
 _MODULES: dict[type[CheckSpec], str] = {
     GrepSpec: "grep", ExistsSpec: "exists", HiddenTestsSpec: "hidden_tests", RunSpec: "run", StepsSpec: "run",
     TranscriptSpec: "transcript", CallsSpec: "calls", StateSpec: "state",
+    SnapshotSpec: "live",
 }
 """The modules of graders beside this one; each is imported when a check needs it."""
 
 
 def grader_version(spec: CheckSpec) -> str:
     """The version of the code that grades such a check: part of its key."""
-    if isinstance(spec, SnapshotSpec):
-        return "snapshot 0"
     if isinstance(spec, PluginSpec):
         return str(_module("plugin").plugin_version(spec.grader))
     if isinstance(spec, ScoreSpec):
@@ -83,10 +83,12 @@ def lane_names(lane: str) -> set[str]:
 
 
 def grade_check(case: Case, check: Check, tree: FinalTree, inputs: Inputs, lane: str,
-                recording: Recording | None = None, screenshots: Path | None = None) -> Grade:
+                recording: Recording | None = None, screenshots: Path | None = None,
+                live: LiveLane | None = None) -> Grade:
     """Grade; never raises for what the agent left behind. recording: for checks that read what it did.
 
     screenshots: the folder in which a check that sees a page keeps a picture of it, under its own name.
+    live: where apps are shown; None: nowhere.
     """
     began = time.monotonic()
     if skipped := case.skips(check):
@@ -96,7 +98,7 @@ def grade_check(case: Case, check: Check, tree: FinalTree, inputs: Inputs, lane:
     else:
         try:
             verdict = _grade(case, check.spec, tree, recording,
-                             None if screenshots is None else screenshots / f"{check.id}.png")
+                             None if screenshots is None else screenshots / f"{check.id}.png", live)
         except HarnessError as error:
             verdict = could_not_tell(error)
     verdict = cleaned(verdict, tree.session.redactor)
@@ -111,7 +113,7 @@ def cleaned(verdict: Verdict, redactor: Redactor) -> Verdict:
 
 
 def _grade(case: Case, spec: CheckSpec, tree: FinalTree, recording: Recording | None,
-           screenshot: Path | None) -> Verdict:
+           screenshot: Path | None, live: LiveLane | None) -> Verdict:
     toolchains = case.setup.toolchains
     match spec:
         case GrepSpec():
@@ -159,5 +161,8 @@ def _grade(case: Case, spec: CheckSpec, tree: FinalTree, recording: Recording | 
 
             return grade_plugin(spec, tree)
         case SnapshotSpec():
-            needed = "the sandbox lane" if tree.lane == "local" else "an image, which is not there"
-            return Verdict("skipped", f"the {tree.lane} lane has no live checks: they need {needed}")
+            if live is None:
+                return Verdict("skipped", "live checks are not run here")
+            from evalkit.grade.live import grade_snapshot
+
+            return grade_snapshot(spec, case.setup, tree, live, screenshot)

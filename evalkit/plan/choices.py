@@ -146,6 +146,7 @@ class Choices(NamedTuple):
     arm: str | None = None
     run: str = "latest"
     lane: str = "local"
+    skip_live: bool = False
     dry: bool = False
     skip_permissions: bool = False
     keep_workspaces: bool = False
@@ -188,6 +189,7 @@ _TOLD: dict[str, tuple[Callable[[str], object], str]] = {
     "run": (_label, "the label under which results are kept; a new one asks for new samples"),
     "lane": (_one_of("local", "sandbox", "auto"), "where trials run and are graded: local, plain processes; sandbox, "
         "behind the walls of bubblewrap; auto: the sandbox, where it works"),
+    "skip_live": (_flag, "1: no app is built and shown for `check snapshot`, which is skipped"),
     "dry": (_flag, "1: everything but the model call; shows the agent's command line"),
     "skip_permissions": (_flag, "1: the agent never asks before it does something, as with `permissions skip`; what is "
         "denied stays denied"),

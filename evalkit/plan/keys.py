@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from evalkit.analysis.globs import matching
 from evalkit.analysis.model import (
@@ -27,6 +27,7 @@ from evalkit.analysis.model import (
     Put,
     ScoreSpec,
     Setup,
+    SnapshotSpec,
     StateSpec,
     StepsSpec,
     Toolchain,
@@ -36,7 +37,7 @@ from evalkit.analysis.placeholders import project_files
 from evalkit.digest import digest
 from evalkit.plan.trials import SHARED_SKILLS, SKILLS_FOLDER, Trial
 
-__all__ = ["ABSENT", "PLAYED_BY", "STATE_FILE", "Contents", "Held", "Inputs", "agent_inputs", "answer_inputs",
+__all__ = ["ABSENT", "PLAYED_BY", "STATE_FILE", "Contents", "Held", "Inputs", "Shows", "agent_inputs", "answer_inputs",
            "changes", "grade_inputs", "judge_inputs", "question_inputs", "template_inputs", "toolchain_inputs",
            "warm_inputs", "workspace_inputs"]
 
@@ -46,6 +47,15 @@ Contents: TypeAlias = Callable[[str], str]
 
 Held: TypeAlias = Callable[[str], Mapping[str, str] | None]
 """What a folder with this digest held: its files, each with what tells contents apart; None: not known."""
+
+
+class Shows(NamedTuple):
+    """Why apps are not shown, "" where they are, and in what: the image's digest, or the system."""
+
+    cannot: str
+    where: str = ""
+
+
 PLAYED_BY = "played by"
 """The input that tells what played a model's part."""
 ABSENT = "absent"
@@ -198,9 +208,10 @@ def _configured(agent: AgentConfig, contents: Contents) -> Inputs:
 
 
 def grade_inputs(case: Case, check: Check, tree: Mapping[str, str], grader: str, lane: str,
-                 contents: Contents, transcript: str = "") -> Inputs:
+                 contents: Contents, transcript: str = "", shows: Shows | None = None) -> Inputs:
     """Inputs of a deterministic check. `tree` maps the final tree's paths to digests; `grader`: its code's version;
-    `transcript`: the digest of what the agent did, which only some checks read."""
+    `transcript`: the digest of what the agent did, which only some checks read. `shows`: where apps are shown; None:
+    nowhere."""
     spec = check.spec
     inputs = {"grader": grader, "check": digest(spec)}
     if reason := case.skips(check):
@@ -215,6 +226,8 @@ def grade_inputs(case: Case, check: Check, tree: Mapping[str, str], grader: str,
         return inputs | {"matching files": digest({path: tree[path] for path in matching(tree, spec.globs)})}
     if isinstance(spec, PluginSpec):
         return inputs | {"final tree": digest(dict(tree))}
+    if isinstance(spec, SnapshotSpec):
+        return inputs | _live(case.setup, shows or Shows("nowhere"), tree, lane)
     if isinstance(spec, ScoreSpec) and spec.parses is None:
         return inputs | {"answer": tree.get(spec.answer, "")}
     inputs |= {"final tree": digest(dict(tree)), "lane": lane}
@@ -228,6 +241,16 @@ def grade_inputs(case: Case, check: Check, tree: Mapping[str, str], grader: str,
             if isinstance(step, Put):
                 inputs[step.source] = contents(step.source)
     return inputs
+
+
+def _live(setup: Setup, shows: Shows, tree: Mapping[str, str], lane: str) -> Inputs:
+    """Inputs of a look at the running app; of one that is not run, why."""
+    if setup.live is None:
+        return {"live": "none"}
+    if shows.cannot:
+        return {"not shown": shows.cannot}
+    return {"live": digest(setup.live), "image": shows.where, "lane": lane, "final tree": digest(dict(tree)),
+            **_toolchains(setup)}
 
 
 def judge_inputs(case: Case, judge: Judge, tree: Mapping[str, str], models: Sequence[str], grader: str,

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from evalkit.execute.process import Finished
+from evalkit.execute.process import Dialogue, Finished
 from evalkit.execute.toolchain import Installed
 
 __all__ = ["LANES", "Lane", "Room", "Serve"]
@@ -70,6 +70,11 @@ class Room(Protocol):
         """Run a command and hand on its lines (see `process.stream`). cwd, env: as of `run`."""
         ...
 
+    def converse(self, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None
+                 ) -> AbstractContextManager[Dialogue]:
+        """Start a command that answers line by line (see `process.converse`), in the tree. env: as of `run`."""
+        ...
+
     def reach(self, url: str, serve: Serve) -> str:
         """Let commands that are started from now on reach what listens at `url`. Returns where they find it.
 
@@ -85,9 +90,10 @@ class Lane(Protocol):
     def name(self) -> str: ...
 
     def room(self, folder: Path, installed: tuple[Installed, ...], environ: Mapping[str, str], *,
-             nested: bool = False) -> Room:
+             nested: bool = False, image: Path | None = None) -> Room:
         """A room in an empty folder; whoever removes the folder destroys it. environ: the person's.
 
-        nested: commands see the folder around the tree too, and may make the tree's own.
+        nested: commands see the folder around the tree too, and may make the tree's own. image: the root file system
+        that they see in the place of this machine's, where the lane has walls.
         """
         ...

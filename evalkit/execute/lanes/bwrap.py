@@ -5,7 +5,7 @@ them, and no privilege to be had from a setuid program (bubblewrap mounts nosuid
 read-only: this machine's /usr, the few files of /etc that programs cannot do without, toolchains at their real paths.
 What can be written is the workspace, the agent's home, /tmp and /dev/shm, which are in memory.
 
-What an image would be has its place: `root`, the folder of a root file system, instead of this machine's own.
+`root` is the folder of an image's root file system (execute/image.py), in the place of this machine's own.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ _FROM_ETC = ("/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates", "
 """What programs look up; not a line about a person or this machine."""
 _TOP = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 """Links into /usr on most systems; folders on some."""
+_OF_IMAGE = ("usr", "etc", "var", "opt", *_TOP)
+"""What of an image's root is seen. The rest is empty there, or the sandbox's own: /proc, /dev, /tmp, /home."""
 ETC: Mapping[str, str] = {
     "/etc/passwd": f"root:x:0:0:root:/root:/usr/sbin/nologin\nagent:x:{_ID}:{_ID}:agent:{HOME}:/bin/sh\n",
     "/etc/group": f"root:x:0:\nagent:x:{_ID}:\n",
@@ -76,9 +78,9 @@ class Plan:
                   "--tmpfs", "/dev/shm", "--size", shared, "--perms", "1777", "--tmpfs", "/tmp"]
         for shown in _outermost(self.readable):
             words += ["--ro-bind", str(shown), str(shown)]
-        for path in self.hidden:
-            words += ["--tmpfs", str(path), "--remount-ro", str(path)] if path.is_dir() else \
-                ["--ro-bind", "/dev/null", str(path)]
+        for place in self.hidden:
+            words += ["--tmpfs", str(place), "--remount-ro", str(place)] if place.is_dir() else \
+                ["--ro-bind", "/dev/null", str(place)]
         for source, target in self.binds:
             words += ["--bind", str(source), str(target)]
         words += ["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(self.cwd)]
@@ -88,7 +90,7 @@ class Plan:
 
     def _root(self) -> list[str]:
         if self.root is not None:
-            return ["--ro-bind", str(self.root), "/"]
+            return _of_image(self.root)
         words = ["--ro-bind", "/usr", "/usr"]
         for name in _TOP:
             here = Path("/", name)
@@ -99,6 +101,18 @@ class Plan:
         for name in _FROM_ETC:
             words += ["--ro-bind-try", name, name]
         return words
+
+
+def _of_image(root: Path) -> list[str]:
+    """An image's folders, each by itself: so there is room for what is mounted beside them."""
+    words = []
+    for name in _OF_IMAGE:
+        here = root / name
+        if here.is_symlink():
+            words += ["--symlink", str(here.readlink()), f"/{name}"]
+        elif here.is_dir():
+            words += ["--ro-bind", str(here), f"/{name}"]
+    return [*words, "--dir", "/run"]
 
 
 def _outermost(paths: Iterable[Path]) -> list[Path]:

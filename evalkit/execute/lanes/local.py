@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from evalkit.execute.lanes.base import Serve
 from evalkit.execute.places import TREE_NAME
-from evalkit.execute.process import Finished, run, stream
+from evalkit.execute.process import Dialogue, Finished, converse, run, stream
 from evalkit.execute.toolchain import Installed, command_environment
 
 __all__ = ["Local", "LocalRoom"]
@@ -45,6 +45,10 @@ class LocalRoom:
         return stream(argv, cwd=cwd or self.tree, env=self.env if env is None else env, limit=limit, text=text,
                       on_line=on_line, on_error_line=on_error_line, stop=stop, tick=tick)
 
+    def converse(self, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None
+                 ) -> AbstractContextManager[Dialogue]:
+        return converse(argv, cwd=self.tree, env=self.env if env is None else env, log=log)
+
     def reach(self, url: str, serve: Serve) -> str:
         return url
 
@@ -54,6 +58,6 @@ class Local:
     name: str = "local"
 
     def room(self, folder: Path, installed: tuple[Installed, ...], environ: Mapping[str, str], *,
-             nested: bool = False) -> LocalRoom:
+             nested: bool = False, image: Path | None = None) -> LocalRoom:
         home = folder / "home"
         return LocalRoom(folder / TREE_NAME, home, folder, command_environment(installed, environ, home))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from attrs import define, field, frozen
@@ -13,7 +14,7 @@ from evalkit.execute.lanes.bwrap import HOME, HOST_PATH, WORKSPACE, Plan
 from evalkit.execute.lanes.limits import Cgroup, Limits, Watch
 from evalkit.execute.lanes.walls import PORT, Walls
 from evalkit.execute.places import TREE_NAME
-from evalkit.execute.process import Finished, run, stream
+from evalkit.execute.process import Dialogue, Finished, converse, run, stream
 from evalkit.execute.toolchain import Installed, toolchain_environment
 
 __all__ = ["Sandbox", "SandboxRoom"]
@@ -54,6 +55,12 @@ class SandboxRoom:
 
     def show(self, path: Path) -> None:
         self.readable.append(path)
+
+    @contextmanager
+    def converse(self, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None) -> Iterator[Dialogue]:
+        with (self._walls(None, env) as walls,
+              converse(walls.command(argv), cwd=self.scratch, env={}, log=log, walls=walls) as dialogue):
+            yield dialogue
 
     def reach(self, url: str, serve: Serve) -> str:
         self._serve = serve
@@ -106,7 +113,7 @@ class Sandbox:
     name: str = "sandbox"
 
     def room(self, folder: Path, installed: tuple[Installed, ...], environ: Mapping[str, str], *,
-             nested: bool = False) -> SandboxRoom:
+             nested: bool = False, image: Path | None = None) -> SandboxRoom:
         home = folder / "home"
         mounted = folder / "around" if nested else folder / TREE_NAME
         env = toolchain_environment(installed, os.pathsep.join(HOST_PATH), HOME, Path("/tmp"))
@@ -114,7 +121,7 @@ class Sandbox:
                     for path in (toolchain.folder, *toolchain.python, *toolchain.shown)]
         hidden = tuple(path for toolchain in installed for path in toolchain.hidden)
         return SandboxRoom(self.program, mounted / TREE_NAME if nested else mounted, home, folder, mounted, env,
-                           self.limits, self.root, readable, hidden)
+                           self.limits, image or self.root, readable, hidden)
 
 
 def _end_of(log: Path) -> str:
