@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from bench.report_runs import Made, make_page, make_run
+from bench.report_runs import Made, make_page, make_run, make_summary
 from evalkit.grade.page import find_browser
 
 if TYPE_CHECKING:
@@ -72,14 +72,16 @@ def main() -> int:
 
 
 def _written(made: Made) -> dict[str, Any]:
-    """What it takes to write the page: all, nothing, and one trial of it; in milliseconds."""
+    """What it takes to write the page: all, nothing, and one trial of it; in milliseconds of CPU."""
     figures: dict[str, Any] = {}
-    for name in ("all ms", "nothing ms", "one ms"):
-        if name == "one ms":
-            next(made.folder.glob("*/*/*/trial-1/result.json")).touch()
-        began = time.perf_counter()
-        make_page(made)
-        figures[name] = (time.perf_counter() - began) * 1000
+    for name in ("write all CPU ms", "write nothing CPU ms", "write one CPU ms"):
+        if name == "write one CPU ms":
+            result = next(made.folder.glob("*/*/*/trial-1/result.json"))
+            result.write_bytes(result.read_bytes().replace(b'"note": ""', b'"note": "edited"'))
+        make_summary(made)
+        began = time.process_time()
+        make_page(made, summed=True)
+        figures[name] = (time.process_time() - began) * 1000
     figures["page kB"] = (made.folder / "report.html").stat().st_size // 1000
     figures["data kB"] = sum(path.stat().st_size for path in (made.folder / "report-data").rglob("*.js")) // 1000
     return figures

@@ -30,7 +30,7 @@ from evalkit.report.html import PageState, update_page
 from evalkit.report.result import CheckResult, TrialResult, trial_status
 from evalkit.report.update import update_report
 
-__all__ = ["Made", "make_page", "make_run"]
+__all__ = ["Made", "make_page", "make_run", "make_summary"]
 
 _CASES = ("kanban-board", "auth-rls-new-project", "dual-feed-table", "invoice-export", "offline-notes",
           "search-as-you-type", "role-permissions", "webhook-retries", "csv-import", "calendar-drag", "audit-log",
@@ -60,11 +60,17 @@ class Made:
         return self.root / ".evalkit/store"
 
 
-def make_page(made: Made, redactor: Redactor | None = None, *, forced: bool = False) -> PageState:
-    """Bring the run's summary and its page up to date, as the end of a run does."""
-    cache = made.root / ".evalkit/cache"
-    update_report(made.folder, cache / "report" / made.run, full=True)
-    return update_page(made.folder, cache / "page" / made.run, made.store, redactor or Redactor.of({}), forced=forced)
+def make_summary(made: Made) -> None:
+    """Bring the run's summary up to date."""
+    update_report(made.folder, made.root / ".evalkit/cache/report" / made.run, full=True)
+
+
+def make_page(made: Made, redactor: Redactor | None = None, *, forced: bool = False, summed: bool = False) -> PageState:
+    """Bring the run's summary and its page up to date, as the end of a run does. summed: the summary is, already."""
+    if not summed:
+        make_summary(made)
+    return update_page(made.folder, made.root / ".evalkit/cache/page" / made.run, made.store,
+                       redactor or Redactor.of({}), forced=forced)
 
 
 def make_run(root: Path, trials: int, *, run: str = "latest", cases: int = 50, turns: int = 8) -> Made:
