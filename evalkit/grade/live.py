@@ -122,9 +122,12 @@ class _Look:
         return expand_all(command.words, values)
 
     def _snapshot(self, app: Shown) -> Snapshot:
-        ran = app.run(self._words(self.live.snapshot, {}), self.live.snapshot.limit)
-        if not ran.ok:
-            raise AppFailed(f"the app shows nothing: {_told(self.live.snapshot, ran)}", _output(ran))
+        """What the app shows. It may be writing that down just now, so a command that fails is given again."""
+        until = time.monotonic() + _PATIENCE
+        while not (ran := app.run(self._words(self.live.snapshot, {}), self.live.snapshot.limit)).ok:
+            if time.monotonic() > until:
+                raise AppFailed(f"the app shows nothing: {_told(self.live.snapshot, ran)}", _output(ran))
+            time.sleep(_PAUSE)
         self.text = ran.output
         return read_snapshot(ran.output, self.live.widget, self.live.views)
 

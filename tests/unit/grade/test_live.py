@@ -45,7 +45,10 @@ DRIVE = r"""#!/bin/sh
 echo "$@" >> driven
 case "$1" in
 ready) until [ -s snapshot.txt ]; do sleep 0.02; done;;
-snapshot) cat snapshot.txt;;
+snapshot)
+  [ -e blind ] && { echo "error: nothing published" >&2; exit 1; }
+  [ -e torn ] && { rm torn; echo "error: half a snapshot" >&2; exit 1; }
+  cat snapshot.txt;;
 shot) [ -e no-pictures ] || printf '\211PNG\r\n\032\npixels' > "shot-$2.png";;
 click)
   [ -e dies ] && { kill -9 "$(cat pid)"; sleep 1; }
@@ -113,6 +116,13 @@ def test_what_an_app_shows(tmp_path: Path) -> None:
     ({"lacks": "nowhere"}, "pass"), ({"lacks": "Todo"}, "fail")])
 def test_has_one_line_and_lacks(keywords: dict[str, object], status: str, tmp_path: Path) -> None:
     assert looked_at(tmp_path, **keywords).status == status  # type: ignore[arg-type]
+
+
+def test_a_snapshot_that_is_being_written(tmp_path: Path) -> None:
+    """The app writes while its driver reads: that passes by itself; what stays so is the app's."""
+    assert looked_at(tmp_path / "torn", has=("Todo",), files={"torn": ""}).status == "pass"
+    verdict = looked_at(tmp_path / "blind", has=("Todo",), files={"blind": ""})
+    assert (verdict.status, verdict.summary) == ("fail", "the app shows nothing: `sh ./drive.sh snapshot` ended with 1")
 
 
 def test_a_moved_card_is_the_same_card(tmp_path: Path) -> None:
