@@ -57,11 +57,16 @@ def test_a_toolchain_is_at_its_real_path_once() -> None:
         word for word in words if word[0] == "--ro-bind" and word[1].startswith(("/cache", "/usr/"))]
 
 
-def test_an_image_takes_the_place_of_this_machine() -> None:
-    """Nothing of this machine's /usr or /etc is there then."""
-    words = pairs(plan(root=Path("/images/1")).arguments({}))
-    assert ("--ro-bind", "/images/1", "/") in words
-    assert not [word for word in words if word[1:2] in (("/usr",), ("/etc/ssl/certs",))]
+def test_an_image_takes_the_place_of_this_machine(tmp_path: Path) -> None:
+    """Nothing of this machine's /usr or /etc is there then. What is not the image's own to show is not mounted."""
+    for name in ("usr", "etc", "root", "home/agent", "tmp", "proc"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "bin").symlink_to("usr/bin")
+    words = plan(root=tmp_path, readable=()).arguments({})
+    mounted = [(source, target) for word, source, target in zip(words, words[1:], words[2:], strict=False)
+               if word == "--ro-bind"]
+    assert mounted == [(str(tmp_path / name), f"/{name}") for name in ("usr", "etc")]
+    assert ("--symlink", "usr/bin", "/bin") in list(zip(words, words[1:], words[2:], strict=False))
 
 
 def test_memory_is_limited() -> None:
