@@ -55,4 +55,8 @@ def _row(cells: Iterable[Any]) -> str:
 
 
 def _cell(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+    """A text on one line, and no formula."""
+    if not isinstance(cell, str):
+        return cell
+    cell = cell.replace("\r", " ").replace("\n", " ")
+    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t") else cell

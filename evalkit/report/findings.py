@@ -70,10 +70,10 @@ def mean_score(scores: Sequence[float]) -> str:
     return f"{sum(scores) / len(scores):.1f}" if scores else "-"
 
 
-def add_counts(page: Page, trials: Sequence[Row]) -> None:
-    """How often each check passed in a unit's trials, where something is not as it should be."""
+def add_counts(page: Page, trials: Sequence[Row], *, alone: bool = False) -> None:
+    """How often each check passed in a unit's trials: of one among others where something is not as it should be."""
     checks = by_check(trials)
-    if not any(row.amiss for row in trials) or not checks:
+    if not checks or not (alone or any(row.amiss for row in trials)):
         return
     page.lines.append("")
     passed, of_all = counted(trials)

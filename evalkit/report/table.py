@@ -72,7 +72,7 @@ def print_table(rows: Sequence[Row], stream: IO[str], width: int | None = None, 
         unit = (row.subject, row.lane, row.unit)
         if len(units[unit]) > 1 and unit not in told:
             told.add(unit)
-            add_counts(page, units[unit])
+            add_counts(page, units[unit], alone=len(units) == 1)
         if len(rows) == 1 or (row.amiss and row.status != "not run"):
             page.lines.append("")
             add_checks(page, row, several=len(rows) > 1, results=_shown(results))

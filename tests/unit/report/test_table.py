@@ -156,6 +156,20 @@ kanban-board  2 in error  s           -      -       -       -  8m16s"""
     assert got.endswith("\n\n2 passed, 1 failed, 2 in error, 1 retry\n")
 
 
+def test_the_trials_of_one_unit_alone() -> None:
+    """Its checks are told one by one, also where all is well."""
+    assert table(*(row(a_result(a_check("a"), number=number)) for number in (1, 2))) == """\
+claude anthropic/claude-sonnet-5, local lane
+case          result  checks  judge  turns  tokens   cost   time
+kanban-board  2/2     ✓           -     62    2.4k  $2.41  8m16s
+
+kanban-board (claude anthropic/claude-sonnet-5): 2/2 trials passed
+  ✓ 2/2  a  pass
+
+2 passed
+"""
+
+
 @pytest.mark.parametrize(("tokens", "shown"), [
     (0, "0"), (999, "999"), (1000, "1k"), (1234, "1.23k"), (45_678, "45.7k"), (999_499, "999k"), (999_600, "1M"),
     (1_234_567_890, "1.23G"), (1_234_567_890_000, "1235G")])
