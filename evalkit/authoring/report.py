@@ -95,8 +95,7 @@ def _page(root: Path, folder: Path, options: argparse.Namespace) -> list[Harness
     from evalkit.plan.choices import read_choices
     from evalkit.report.html import PAGE
 
-    store = read_choices({}, os.environ, root).store
-    state = draw_page(root, options.run, os.environ, store, forced=options.anew)
+    state = draw_page(root, options.run, os.environ, read_choices({}, os.environ, root), forced=options.anew)
     made = len(state.written) - (PAGE in state.written)
     if not options.json:
         print(f"\n{(folder / PAGE).relative_to(root)}: " + (f"{count(made, 'trial')} made anew" if made else

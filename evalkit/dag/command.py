@@ -106,7 +106,7 @@ class Run(DoitRun):  # type: ignore[misc]
             errors: list[EvalkitError] = []
             if not look.summed_up:
                 errors += sum_up(look.root, look.run, rows, look.progress, new=False)
-                errors += drawn(look.root, look.run, look.environ, look.choices.store)
+                errors += drawn(look.root, look.run, look.environ, look.choices)
             if not errors and not look.summed_up:
                 with contextlib.suppress(DatabaseException):
                     look.keep({}, summed_up=True)
@@ -137,7 +137,7 @@ class Run(DoitRun):  # type: ignore[misc]
                 new = any(name.startswith("result:") for name in reporter.executed)
                 held = [row for of_name in look.rows.values() for row in of_name] if look.summed_up else ()
                 errors.extend(sum_up(look.root, look.run, found, progress, new=new, held=held))
-                errors.extend(drawn(look.root, look.run, look.environ, look.choices.store))
+                errors.extend(drawn(look.root, look.run, look.environ, look.choices))
             if not reporter.ignored:
                 with contextlib.suppress(EvalkitError, DatabaseException):  # only the next run's quickness hangs on it
                     look.keep({name: list(zip(of_name, rows[name], strict=True)) for name, of_name in trials.items()

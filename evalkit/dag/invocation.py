@@ -20,7 +20,7 @@ from evalkit.dag.settled import Settled, UpToDateTask, context_of
 from evalkit.errors import UserError
 from evalkit.plan.choices import read_choices
 from evalkit.report.row import Row
-from evalkit.report.update import REPORTS
+from evalkit.report.update import PAGE, REPORTS
 
 if TYPE_CHECKING:
     from evalkit.analysis.index import Index
@@ -177,7 +177,8 @@ class Invocation:
         if self._settled is None:
             return
         program = [self._plan.program] if self._plan and self._plan.program else []
-        reports = [self.root / "results" / self.run / name for name in REPORTS]
+        folder = self.root / "results" / self.run
+        reports = [folder / name for name in REPORTS] + ([folder / PAGE] if (folder / PAGE).exists() else [])
         said = "" if summed_up else "not summed up"
         report = [] if summed_up is None else [UpToDateTask(f"report:{self.run}", said, [], reports, [])]
         self._settled.keep([*report, *(

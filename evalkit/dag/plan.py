@@ -16,7 +16,7 @@ from evalkit.dag.asking import Asking
 from evalkit.dag.logs import log_file
 from evalkit.dag.progress import Progress
 from evalkit.dag.samples import Samples
-from evalkit.dag.summing_up import summary_places, told
+from evalkit.dag.summing_up import drawn, summary_places, told
 from evalkit.dag.tasks import Graph, JudgeChoice
 from evalkit.diagnostics import did_you_mean
 from evalkit.digest import digest
@@ -249,7 +249,9 @@ class Plan:
         folder, cache = summary_places(self.session.root, self.run)
 
         def make() -> None:
-            for error in update_report(folder, cache, full=True).errors:
+            errors = [*update_report(folder, cache, full=True).errors,
+                      *drawn(self.session.root, self.run, self.session.environ, self.choices)]
+            for error in errors:
                 raise error
 
         self.graph.add(f"report:{self.run}", make, now=lambda: {"run": self.run}, after=(), part_of="report",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +12,10 @@ from evalkit.report.row import Row
 from evalkit.report.update import update_report
 
 if TYPE_CHECKING:
+    from evalkit.analysis.project import Project
     from evalkit.dag.progress import Progress
     from evalkit.errors import EvalkitError
+    from evalkit.plan.choices import Choices
     from evalkit.report.html import PageState
 
 __all__ = ["draw_page", "drawn", "sum_up", "summary_places", "told"]
@@ -54,9 +57,8 @@ def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress, *, new
     return list(state.errors)
 
 
-def draw_page(root: Path, run: str, environ: Mapping[str, str], store: str | None = None, *,
-              forced: bool = False) -> PageState:
-    """Bring a run's report.html up to date with its summary. store: the choice of that name. forced: all of it anew.
+def draw_page(root: Path, run: str, environ: Mapping[str, str], choices: Choices, *, forced: bool = False) -> PageState:
+    """Bring a run's report.html up to date with its summary. forced: all of it anew.
 
     Raises UserError where Jinja2 is not installed, HarnessError where it cannot be written.
     """
@@ -65,18 +67,50 @@ def draw_page(root: Path, run: str, environ: Mapping[str, str], store: str | Non
     from evalkit.plan.choices import secret_names
     from evalkit.report.html import update_page
 
-    places = Places.of(root, environ, store)
+    places = Places.of(root, environ, choices.store)
     return update_page(places.results / run, places.state / "cache" / "page" / run, places.store,
-                       Redactor.of(environ, secret_names(root)), forced=forced)
+                       Redactor.of(environ, secret_names(root)), prompt=_Prompts(root, choices.cases), forced=forced)
 
 
-def drawn(root: Path, run: str, environ: Mapping[str, str], store: str | None) -> list[EvalkitError]:
+def drawn(root: Path, run: str, environ: Mapping[str, str], choices: Choices) -> list[EvalkitError]:
     """`draw_page` at the end of a run: what went wrong. Without Jinja2 there is no page, and nothing wrong."""
     from evalkit.errors import EvalkitError
 
     if find_spec("jinja2") is None:
         return []
     try:
-        return list(draw_page(root, run, environ, store).errors)
+        return list(draw_page(root, run, environ, choices).errors)
     except EvalkitError as error:
         return [error]
+
+
+class _Prompts:
+    """What agents were asked, by the cases as they are now: told where it is what an agent run was made from."""
+
+    def __init__(self, root: Path, cases: str) -> None:
+        self._root, self._cases = root, cases
+
+    @cached_property
+    def _project(self) -> Project | None:
+        from evalkit.analysis.project import load_project
+        from evalkit.errors import EvalkitError
+
+        try:
+            return load_project(self._root, self._cases)
+        except EvalkitError:  # the cases may be wrong by now: the results are not
+            return None
+
+    def __call__(self, case: str, unit: str, inputs: Mapping[str, str]) -> str:
+        from evalkit.digest import digest
+        from evalkit.errors import EvalkitError
+
+        asked, added = inputs.get("prompt"), inputs.get("prompt suffix")
+        if asked is None or self._project is None or case not in self._project.units:
+            return ""
+        try:
+            found = [one for one in self._project.units[case] if one.unit == unit]
+        except EvalkitError:
+            return ""
+        if not found or digest(found[0].prompt) != asked or digest(found[0].agent.suffix) != added:
+            return ""
+        return "\n\n".join(part.strip() for part in (found[0].prompt, found[0].agent.suffix) if part.strip())

@@ -16,11 +16,12 @@ from attrs import define, field
 from evalkit.errors import HarnessError
 from evalkit.execute.stages import TREE
 from evalkit.execute.store import Store
+from evalkit.execute.store_entry import is_key
 from evalkit.execute.tree import entries, entry_digest, members
 from evalkit.records import read_plain
 from evalkit.report.html.difference import difference
 
-__all__ = ["Changes"]
+__all__ = ["Changes", "inputs_of"]
 
 ARCHIVE = "workspace.tar.zst"
 _LARGEST = 512 * 1024
@@ -42,6 +43,15 @@ class _Base(NamedTuple):
     data: bytes | None
 
 
+def inputs_of(store: Store, agent_key: str) -> dict[str, str]:
+    """The inputs of a kept agent run, by name; {} where it is not kept, or cannot be read."""
+    try:
+        inputs = read_plain(store.path("agent", agent_key) / "agent.json")["inputs"] if is_key(agent_key) else {}
+    except (FileNotFoundError, HarnessError, KeyError):
+        return {}
+    return {str(name): str(value) for name, value in inputs.items()} if isinstance(inputs, dict) else {}
+
+
 @define
 class Changes:
     """Finds what agents changed. clean: takes keys out of a text."""
@@ -50,15 +60,19 @@ class Changes:
     clean: Callable[[str], str]
     _last: tuple[str, dict[str, _Base]] | None = field(default=None, init=False)
 
-    def of(self, folder: Path, agent_key: str) -> dict[str, Any]:
-        """What the agent of a trial changed, as data of the report. folder: the trial's."""
+    def of(self, folder: Path, workspace: str) -> dict[str, Any]:
+        """What the agent of a trial changed, as data of the report.
+
+        folder: the trial's. workspace: the key of the one that it began with, "" where that is not known.
+        """
         archive = folder / ARCHIVE
         if not archive.is_file():
             return {"note": f"its final tree is not there: {ARCHIVE} is missing", "files": []}
         try:
-            record = read_plain(self.store.path("agent", agent_key) / "agent.json")
-            base = self._workspace(str(record["inputs"]["workspace"]))
-        except (FileNotFoundError, HarnessError, KeyError, TypeError):
+            if not is_key(workspace):
+                raise FileNotFoundError
+            base = self._workspace(workspace)
+        except (FileNotFoundError, HarnessError):
             return {"note": "the workspace that the agent began with is not in the store any more, so what it changed "
                             f"cannot be told. {ARCHIVE} has its final tree.", "files": []}
         try:

@@ -111,11 +111,16 @@ class _Blocks:
             self._first_size += block.size - before
 
 
-def conversation(events: Iterable[Event], redactor: Redactor) -> dict[str, Any]:
-    """The conversation of a transcript."""
+def conversation(events: Iterable[Event], redactor: Redactor, prompt: str = "") -> dict[str, Any]:
+    """The conversation of a transcript. prompt: what the agent was asked, where the transcript may not tell it."""
     blocks, totals = _Blocks(), Totals()
+    if prompt.strip():
+        text = held(prompt.strip(), "the case has them")
+        blocks.add(_Block("text", 0, {"text": text}, {"role": "prompt", "sub": ""}))
     for event in events:
         totals.add(event)
+        if isinstance(event, Message) and event.role == "user" and event.text.strip() == prompt.strip():
+            continue
         if isinstance(event, Folder):
             blocks.folder = event.path.rstrip("/") + "/"
         _take(event, blocks)

@@ -7,20 +7,20 @@ results may be somebody else's, or older than a key that is known by now.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from attrs import frozen
 
 from evalkit.errors import HarnessError
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.transcripts import read_events
-from evalkit.report.html.changes import Changes
+from evalkit.report.html.changes import Changes, inputs_of
 from evalkit.report.html.conversation import NAME, conversation
 from evalkit.report.html.texts import cleaned
 
-__all__ = ["Reader"]
+__all__ = ["Prompt", "Reader"]
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _LARGEST_PICTURE, _MOST_PICTURES = 4_000_000, 20
@@ -28,12 +28,17 @@ _LARGEST_PICTURE, _MOST_PICTURES = 4_000_000, 20
 _USAGE = ("turns", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cost", "cost_source")
 
 
+Prompt: TypeAlias = Callable[[str, str, Mapping[str, str]], str]
+"""A case, a unit of it, and the inputs of an agent run -> what the agent was asked; "" where that is not known."""
+
+
 @frozen
 class Reader:
-    """Makes the data of trials."""
+    """Makes the data of trials. prompt: tells what agents were asked, which most transcripts leave out."""
 
     redactor: Redactor
     changes: Changes
+    prompt: Prompt
 
     def read(self, folder: Path, place: str, result: Mapping[str, Any]) -> dict[str, Any]:
         """The data of a trial with a result. folder: the trial's; place: its path below the run's."""
@@ -46,17 +51,18 @@ class Reader:
             "spans": _spans(result), "facts": _facts(result), "left_out": result.get("left_out") or [],
         }, self.redactor)
         data: dict[str, Any] = told
-        data["changes"] = self.changes.of(folder, str(result.get("agent_key") or ""))
-        data["talk"] = self._talk(folder)
+        inputs = inputs_of(self.changes.store, str(result.get("agent_key") or ""))
+        data["changes"] = self.changes.of(folder, inputs.get("workspace", ""))
+        data["talk"] = self._talk(folder, self.prompt(str(result["case"]), str(result["unit"]), inputs))
         data["pictures"] = _pictures(folder)
         return data
 
-    def _talk(self, folder: Path) -> dict[str, Any]:
+    def _talk(self, folder: Path, prompt: str) -> dict[str, Any]:
         path = folder / NAME
         if not path.is_file():
             return {"events": [], "note": "it left no transcript"}
         try:
-            return conversation(read_events(path), self.redactor) | {"bytes": path.stat().st_size}
+            return conversation(read_events(path), self.redactor, prompt) | {"bytes": path.stat().st_size}
         except HarnessError as error:
             return {"events": [], "note": self.redactor.text(error.message)}
 

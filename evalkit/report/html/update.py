@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import orjson
@@ -29,14 +29,18 @@ from evalkit.records import BadRecord, read_plain, write_bytes
 from evalkit.report.html.changes import Changes
 from evalkit.report.html.page import program_digest, render
 from evalkit.report.html.texts import cleaned, embedded
-from evalkit.report.html.trial import Reader
+from evalkit.report.html.trial import Prompt, Reader
+from evalkit.report.update import PAGE, SUMMARY
 
 __all__ = ["DATA", "PAGE", "PageState", "update_page"]
 
-PAGE, DATA = "report.html", "report-data"
-_SUMMARY = "summary.json"
-_FORM = 1
+DATA = "report-data"
+_FORM = 2
 """To be raised with every change of what the data of a trial holds."""
+
+
+def _unknown(case: str, unit: str, inputs: Mapping[str, str]) -> str:
+    return ""
 
 
 class PageState(NamedTuple):
@@ -46,23 +50,25 @@ class PageState(NamedTuple):
     errors: tuple[HarnessError, ...] = ()
 
 
-def update_page(folder: Path, cache: Path, store: Path, redactor: Redactor, *, forced: bool = False) -> PageState:
+def update_page(folder: Path, cache: Path, store: Path, redactor: Redactor, *, prompt: Prompt = _unknown,
+                forced: bool = False) -> PageState:
     """Bring report.html of a run up to date with its summary.json. It does nothing where there is none.
 
     folder: results/<run>. cache: the file that keeps what is known. store: the store's folder, for the workspaces that
-    agents began with. forced: make all of it anew. Raises HarnessError where it cannot write or the summary is damaged,
-    and UserError where Jinja2 is not installed.
+    agents began with. prompt: tells what agents were asked. forced: make all of it anew. Raises HarnessError where it
+    cannot write or the summary is damaged, and UserError where Jinja2 is not installed.
     """
-    summary = _stamp(folder / _SUMMARY)
+    summary = _stamp(folder / SUMMARY)
     if summary is None:
         return PageState()
     key = _key(redactor)
     known = _NOTHING if forced else _known(cache, key)
-    trials = read_plain(folder / _SUMMARY)["trials"]
-    data = _Data(folder, Reader(redactor, Changes(Store(store), redactor.text)), known.trials)
+    trials = read_plain(folder / SUMMARY)["trials"]
+    data = _Data(folder, Reader(redactor, Changes(Store(store), redactor.text), prompt), known.trials)
     for line in trials:
-        if line["ended"]:
-            data.keep(str(line["place"]))
+        place = PurePosixPath(str(line["place"]))
+        if line["ended"] and not place.is_absolute() and ".." not in place.parts:
+            data.keep(str(place))
     data.drop(everything=known is _NOTHING)
     page = [list(summary), _stamp(folder / PAGE), program_digest()]
     if known.page != page:

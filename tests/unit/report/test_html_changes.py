@@ -10,7 +10,7 @@ from evalkit.digest import digest
 from evalkit.execute.store import Store
 from evalkit.execute.tree import pack
 from evalkit.records import write_json
-from evalkit.report.html.changes import Changes
+from evalkit.report.html.changes import Changes, inputs_of
 
 INPUTS = {"template": "t"}
 AGENT = "ab" * 32
@@ -40,7 +40,8 @@ def changed(root: Path, before: Tree, after: Tree, *, known: bool = True) -> dic
         store.put("workspace", digest(INPUTS), {"tree.tar.zst": base}, inputs=INPUTS)
     write_json(store.path("agent", AGENT) / "agent.json", {"schema": 1, "inputs": {"workspace": digest(INPUTS)}})
     packed(root / "after", after, root / "trial/workspace.tar.zst")
-    return Changes(store, lambda text: text.replace("secret", "[redacted]")).of(root / "trial", AGENT)
+    return Changes(store, lambda text: text.replace("secret", "[redacted]")).of(
+        root / "trial", inputs_of(store, AGENT).get("workspace", ""))
 
 
 def test_files_that_came_changed_and_went(tmp_path: Path) -> None:
@@ -80,19 +81,20 @@ def test_nothing_to_compare_with(tmp_path: Path) -> None:
     assert found["files"] == []
     assert "is not in the store any more" in found["note"]
     changes = Changes(Store(tmp_path / "store"), str)
-    assert "its final tree is not there" in changes.of(tmp_path / "nowhere", AGENT)["note"]
+    assert "its final tree is not there" in changes.of(tmp_path / "nowhere", digest(INPUTS))["note"]
     (tmp_path / "second").mkdir()
     changed(tmp_path / "second", {"a": b"a"}, {"a": b"b"})
     archive = tmp_path / "second/trial/workspace.tar.zst"
     archive.write_bytes(archive.read_bytes()[:20])
-    told = Changes(Store(tmp_path / "second/store"), str).of(tmp_path / "second/trial", AGENT)
+    told = Changes(Store(tmp_path / "second/store"), str).of(tmp_path / "second/trial", digest(INPUTS))
     assert "cannot read" in told["note"]
 
 
-def test_an_agent_key_that_is_a_path_reads_nothing(tmp_path: Path) -> None:
+def test_a_key_that_is_a_path_reads_nothing(tmp_path: Path) -> None:
     """A result of somebody else's names no file of ours."""
     packed(tmp_path / "after", {"a": b"a"}, tmp_path / "trial/workspace.tar.zst")
     (tmp_path / "x").mkdir()
     write_json(tmp_path / "x/agent.json", {"schema": 1, "inputs": {"workspace": "../x"}})
+    assert {} == inputs_of(Store(tmp_path / "store"), "../../../x")
     found = Changes(Store(tmp_path / "store"), str).of(tmp_path / "trial", "../../../x")
     assert "is not in the store any more" in found["note"]

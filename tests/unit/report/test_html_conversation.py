@@ -59,6 +59,14 @@ def test_a_call_with_anything_in_it() -> None:
     assert [["__proto__", '{\n "a": 1\n}'], ["n", "3"]] == call["inputs"]
 
 
+def test_a_prompt_is_told_once() -> None:
+    """Some transcripts begin with it, most do not tell it."""
+    events = [Message("user", "Write it.\n", line=1), Message("assistant", "Done.", line=2)]
+    found = conversation(events, NONE, "Write it.")["events"]
+    assert [("prompt", "Write it."), ("assistant", "Done.")] == [(event["role"], event["text"]) for event in found]
+    assert ["user", "assistant"] == [event["role"] for event in told(*events)]
+
+
 def test_a_long_transcript_keeps_its_ends() -> None:
     """What is in the middle is left out and counted; memory holds what is shown."""
     def events() -> Iterator[Event]:

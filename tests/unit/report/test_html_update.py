@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -138,3 +139,28 @@ def test_hostile_data_is_one_literal(tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert not {"<", ">", "&", "\u2028", "\u2029"} & {*text}
     json.loads(text.removeprefix("evalkit(").removesuffix(");\n"))
+
+
+def test_the_prompt_begins_the_conversation(made: Made) -> None:
+    """Where somebody knows it; the inputs of the agent run say whether it is the one."""
+    def prompt(case: str, unit: str, inputs: Mapping[str, str]) -> str:
+        return f"Do {case}, {unit}, {sorted(inputs)}"
+
+    update_page(made.folder, made.root / "other-cache", made.store, Redactor.of({}), prompt=prompt)
+    talk = data_of(made)["talk"]
+    assert isinstance(talk, dict)
+    assert {"k": "text", "line": 0, "role": "prompt", "sub": "",
+            "text": "Do kanban-board, kanban-board, ['workspace']"} == talk["events"][0]
+
+
+@pytest.mark.parametrize("place", ["../../outside/trial-1", "/tmp/outside/trial-1", "a/../../../outside/trial-1"])
+def test_a_place_outside_the_run_is_none(made: Made, place: str) -> None:
+    """A summary of somebody else's makes nothing be read or written elsewhere."""
+    summary = json.loads((made.folder / "summary.json").read_text())
+    (made.root / "results/outside").mkdir()
+    shutil.copytree(made.folder / PLACE, made.root / "results/outside/trial-1")
+    summary["trials"][0]["place"] = place
+    (made.folder / "summary.json").write_text(json.dumps(summary))
+    before = {*made.root.rglob("*")}
+    update_page(made.folder, made.root / ".evalkit/cache/page/latest", made.store, Redactor.of({}))
+    assert not {*made.root.rglob("*")} - before

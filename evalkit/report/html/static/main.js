@@ -27,7 +27,10 @@ function filter() {
   $("list").hidden = !list || !kept.length;
   moreLines = null;
   if (list) drawList(kept);
-  else filterMatrix(new Set(kept.map((one) => one.number)));
+  else {
+    filterMatrix(new Set(kept.map((one) => one.number)));
+    fitMatrix();
+  }
   drawFilters(kept.length);
 }
 
@@ -53,6 +56,7 @@ document.addEventListener("click", (event) => {
 window.addEventListener("popstate", () => { state = readState(); show(); });
 window.addEventListener("hashchange", () => { if (hashOf(readState()) !== hashOf(state)) { state = readState(); show(); } });
 document.addEventListener("keydown", pressed);
+new ResizeObserver(fitMatrix).observe($("overview"));
 window.addEventListener("beforeprint", () => {
   allLines();
   for (const fold of document.querySelectorAll("#trial details.check")) fold.open = true;

@@ -79,3 +79,11 @@ function drawFilters(count) {
   $("shown").textContent = count === TRIALS.length ? "" : number(count) + " of " + number(TRIALS.length);
   $("nothing").hidden = count > 0;
 }
+
+/** Where the matrix is no wider than the page, its head stays in sight below the filters: a box that scrolls sideways
+ * would keep it. */
+function fitMatrix() {
+  const box = $("matrix");
+  box.classList.toggle("fits", TABLE.scrollWidth <= box.clientWidth);
+  document.documentElement.style.setProperty("--filters", (getComputedStyle($("filters")).position === "sticky" ? $("filters").offsetHeight : 0) + "px");
+}

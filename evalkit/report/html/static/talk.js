@@ -1,7 +1,7 @@
 // A transcript as a conversation. What a call was given and what came of it is folded, and drawn when it is opened.
 
 const TOOLS = {read: "read", write: "write", edit: "edit", shell: "shell", search: "search", mcp: "mcp", web: "web", task: "task", other: "tool"};
-const ROLES = {assistant: "agent", thinking: "thinks", user: "user", system: "system"};
+const ROLES = {prompt: "prompt", assistant: "agent", thinking: "thinks", user: "user", system: "system"};
 
 /** A text with its code blocks (between lines of three backticks) and `code` as such; nothing else of Markdown. */
 function drawProse(parent, text, find) {
@@ -57,7 +57,7 @@ class Block {
   makeText() {
     const {role, sub, text} = this.event;
     this.body = h("div", {class: "text"});
-    const folded = role === "thinking" || role === "system" || (role === "user" && text.length > 3000);
+    const folded = role === "thinking" || role === "system" || ((role === "user" || role === "prompt") && text.length > 4000);
     const label = h("span", {class: "role"}, ROLES[role] || role, sub ? " of a sub-agent" : "");
     if (!folded) {
       this.paint(null);
