@@ -193,6 +193,7 @@ class Setup:
     """What a trial's workspace is made from, and what its agent is given to read.
 
     answer: the file of the workspace that a single answer is written to. live: how `check snapshot` runs the app.
+    network: the `HOST:PORT`s that commands and agents may reach behind walls.
     """
 
     toolchains: tuple[Toolchain, ...]
@@ -205,6 +206,7 @@ class Setup:
     contract: str | None = field(default=None, metadata=GROWN)
     answer: str | None = field(default=None, metadata=GROWN)
     live: Live | None = field(default=None, metadata=GROWN)
+    network: tuple[str, ...] = field(default=(), metadata=GROWN)
 
 
 @by_value
@@ -243,6 +245,35 @@ class Arm:
     about: str
     ablates: bool
     origin: str
+
+
+@by_value
+@frozen(eq=False, repr=False)
+class Diagnostics:
+    """What commands say of a violation. label: what it is counted as, with the pattern's named groups; None: what it
+    matched. teaching: whether it says how to do better.
+    """
+
+    pattern: Pattern
+    label: str | None
+    teaching: bool
+
+
+@by_value
+@frozen(eq=False, repr=False)
+class Metrics:
+    """What of a transcript tells how the work was done, for cases and tracks that use one of these profiles.
+
+    compliance: commands that tell whether the sources comply: a text is how such a command begins, a regex is found in
+    it. sources: what the agent writes to that end. shares: of the written lines, those in certain files, by name.
+    """
+
+    name: str
+    profiles: tuple[str, ...]
+    compliance: tuple[Pattern, ...]
+    sources: tuple[str, ...]
+    diagnostics: tuple[Diagnostics, ...]
+    shares: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @by_value

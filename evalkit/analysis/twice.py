@@ -27,6 +27,7 @@ _ONCE: dict[type, object] = {
 _NONE: tuple[tuple[str, type, type], ...] = (
     ("skills", n.SkillsNone, n.Skills), ("guidance", n.GuidanceNone, n.Guidance),
     ("prewarm", n.PrewarmNone, n.Prewarm), ("caches", n.CachesNone, n.Caches),
+    ("network", n.NetworkNone, n.Network),
     ("npm", n.NpmNone, n.Npm), ("pip", n.PipNone, n.Pip))
 
 

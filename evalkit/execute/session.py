@@ -104,14 +104,14 @@ class Session:
 
     @contextmanager
     def room(self, purpose: str, toolchains: Iterable[Toolchain], *, lane: str = "local", keep: bool = False,
-             nested: bool = False, image: Path | None = None) -> Iterator[Room]:
+             nested: bool = False, image: Path | None = None, network: tuple[str, ...] = ()) -> Iterator[Room]:
         """A room of a lane for the time of a `with`: in a scratch folder, with its own home and these toolchains.
 
-        keep: it stays for the person to look at. nested, image: as of `Lane.room`.
+        keep: it stays for the person to look at. nested, image, network: as of `Lane.room`.
         """
         installed = self.installed(toolchains)
         with self.places.scratch(purpose, keep=keep) as folder:
-            yield self._lane(lane).room(folder, installed, self.environ, nested=nested, image=image)
+            yield self._lane(lane).room(folder, installed, self.environ, nested=nested, image=image, network=network)
 
     def _lane(self, name: str) -> Lane:
         if name == "local":

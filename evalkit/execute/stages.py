@@ -62,7 +62,8 @@ def make_template(session: Session, setup: Setup, *, inputs: Inputs, lane: str =
     key = digest(inputs)
     scaffold = setup.scaffold
     toolchains = setup.toolchains if scaffold.command else ()
-    with (session.room("scaffold", toolchains, lane=lane if scaffold.command else "local", nested=True) as room,
+    with (session.room("scaffold", toolchains, lane=lane if scaffold.command else "local", nested=True,
+                       network=setup.network) as room,
           session.store.making("template", key, durable=False, inputs=inputs) as entry):
         tree = room.tree
         if scaffold.command is not None:
@@ -109,7 +110,8 @@ def make_workspace(session: Session, setup: Setup, *, inputs: Inputs, skills_fol
     if _is_put_together(session, setup, template, inputs, skills_folder, lane):
         return key
     toolchains = setup.toolchains if any(skill.command for skill in setup.skills) else ()
-    with (session.room("workspace", toolchains, lane=lane if toolchains else "local") as room,
+    with (session.room("workspace", toolchains, lane=lane if toolchains else "local",
+                       network=setup.network) as room,
           session.store.making("workspace", key, durable=False, inputs=inputs) as entry):
         tree = room.tree
         unpack(template / TREE, tree)
@@ -257,7 +259,8 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
     redactor = _redactor(session, case, workspace)
     # Who builds nothing starts no program in its workspace: it works in this process.
     toolchains, lane = (case.setup.toolchains, trial.lane) if agent.traits.builds else ((), "local")
-    with (session.room("agent", toolchains, lane=lane, keep=session.keep_workspaces) as room,
+    with (session.room("agent", toolchains, lane=lane, keep=session.keep_workspaces,
+                       network=case.setup.network) as room,
           noted(session.store.root, digest(inputs)) if paid else contextlib.nullcontext(),
           session.store.making("agent", digest(inputs), durable=paid, inputs=inputs) as entry):
         folder, tree = room.scratch, room.tree
@@ -293,7 +296,7 @@ def _attempt(session: Session, trial: Trial, agent: Agent, inputs: Inputs, befor
         if not agent.traits.sampled:  # it costs nothing, and it reads its answer while it works
             _check_unchanged(inputs, agent_inputs(trial, session.contents))
         ending = evolve(ending, detail=redactor.text(ending.detail),
-                        notes=tuple(map(redactor.text, (*ending.notes, *note_on(before)))))
+                        notes=tuple(map(redactor.text, (*ending.notes, *note_on(before), *room.notes()))))
         record = _record(trial, agent, inputs, ending, _NO_TREE,
                          seconds=round(seconds, 3), prewarm_seconds=round(prewarmed, 3),
                          versions={name: version for item in (*installed, *own)

@@ -128,7 +128,7 @@ class Warm:
     def _make(self, key: str, inputs: Mapping[str, str]) -> None:
         template, setup, session = self._template(), self.setup, self.session
         with (session.room("warm", setup.toolchains, lane=self.lane,
-                           image=self.image.folder if self.image else None) as room,
+                           image=self.image.folder if self.image else None, network=setup.network) as room,
               session.store.making("warm", key, durable=False, inputs=inputs) as entry):
             unpack(template / TREE, room.tree)
             if setup.starter is not None:

@@ -46,13 +46,16 @@ class Copy:
 
 @frozen
 class FinalTree:
-    """lane: where the commands of checks run. warm: what their copies are furnished with, if anything."""
+    """lane: where the commands of checks run. warm: what their copies are furnished with, if anything. network: what
+    they may reach.
+    """
 
     session: Session
     key: str
     manifest: Manifest
     lane: str = field(default="local", kw_only=True)
     warm: Warm | None = field(default=None, kw_only=True, eq=False, repr=False)
+    network: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def archive(self) -> Path:
@@ -85,7 +88,7 @@ class FinalTree:
         """A copy with a home of its own. In the local lane it carries no caches: at another path they would be false
         hits. In the sandbox it has those of the set-up (warm.py).
         """
-        with self.session.room("grade", toolchains, lane=lane) as room:
+        with self.session.room("grade", toolchains, lane=lane, network=self.network) as room:
             self.write(room.tree)
             if self.warm is not None and room.walls:
                 self.warm.furnish(room, self.manifest.files)
@@ -94,7 +97,7 @@ class FinalTree:
     @contextmanager
     def live_copy(self, toolchains: tuple[Toolchain, ...], image: Path | None, live: Warm | None) -> Iterator[Copy]:
         """A copy in which the app is built and shown. live: what it is furnished with."""
-        with self.session.room("live", toolchains, lane=self.lane, image=image) as room:
+        with self.session.room("live", toolchains, lane=self.lane, image=image, network=self.network) as room:
             self.write(room.tree)
             if live is not None and room.walls:
                 live.furnish(room, self.manifest.files)

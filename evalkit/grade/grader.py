@@ -115,6 +115,8 @@ def cleaned(verdict: Verdict, redactor: Redactor) -> Verdict:
 def _grade(case: Case, spec: CheckSpec, tree: FinalTree, recording: Recording | None,
            screenshot: Path | None, live: LiveLane | None) -> Verdict:
     toolchains = case.setup.toolchains
+    if case.setup.network:
+        tree = evolve(tree, network=case.setup.network)
     match spec:
         case GrepSpec():
             from evalkit.grade.grep import grade_grep

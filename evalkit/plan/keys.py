@@ -88,7 +88,9 @@ def toolchain_inputs(toolchain: Toolchain) -> Inputs:
 
 
 def _toolchains(setup: Setup) -> Inputs:
-    return {f"toolchain {toolchain.name}": digest(toolchain_inputs(toolchain)) for toolchain in setup.toolchains}
+    """What commands of a set-up have: programs, and what they may reach."""
+    found = {f"toolchain {toolchain.name}": digest(toolchain_inputs(toolchain)) for toolchain in setup.toolchains}
+    return found | ({"network": digest(sorted(setup.network))} if setup.network else {})
 
 
 def template_inputs(setup: Setup, contents: Contents, lane: str = "local") -> Inputs:

@@ -67,6 +67,12 @@ class LowerSetup(LowerValues):
     def prewarm(self, tree: Tree) -> n.Prewarm:
         return n.Prewarm(self.strings(tree), self.the_time(tree), self.span(tree))
 
+    def network(self, tree: Tree) -> n.Network:
+        return n.Network(self.strings(tree), self.span(tree))
+
+    def network_none(self, tree: Tree) -> n.NetworkNone:
+        return n.NetworkNone(self.span(tree))
+
     def caches(self, tree: Tree) -> n.Caches:
         return n.Caches(self.strings(tree), self.span(tree))
 

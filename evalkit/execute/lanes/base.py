@@ -54,6 +54,10 @@ class Room(Protocol):
         """Where commands see a path of the room, or of a toolchain."""
         ...
 
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of a result should know of the room."""
+        ...
+
     def show(self, path: Path) -> None:
         """Let commands read a file or folder outside of the room, by its own path."""
         ...
@@ -90,10 +94,11 @@ class Lane(Protocol):
     def name(self) -> str: ...
 
     def room(self, folder: Path, installed: tuple[Installed, ...], environ: Mapping[str, str], *,
-             nested: bool = False, image: Path | None = None) -> Room:
+             nested: bool = False, image: Path | None = None, network: tuple[str, ...] = ()) -> Room:
         """A room in an empty folder; whoever removes the folder destroys it. environ: the person's.
 
         nested: commands see the folder around the tree too, and may make the tree's own. image: the root file system
-        that they see in the place of this machine's, where the lane has walls.
+        that they see in the place of this machine's, where the lane has walls. network: the `HOST:PORT`s that walls
+        let commands reach.
         """
         ...

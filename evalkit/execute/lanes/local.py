@@ -31,6 +31,9 @@ class LocalRoom:
     def seen(self, path: Path) -> Path:
         return path
 
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
     def show(self, path: Path) -> None:
         pass  # all can be read
 
@@ -59,6 +62,6 @@ class Local:
     name: str = "local"
 
     def room(self, folder: Path, installed: tuple[Installed, ...], environ: Mapping[str, str], *,
-             nested: bool = False, image: Path | None = None) -> LocalRoom:
+             nested: bool = False, image: Path | None = None, network: tuple[str, ...] = ()) -> LocalRoom:
         home = folder / "home"
         return LocalRoom(folder / TREE_NAME, home, folder, command_environment(installed, environ, home))

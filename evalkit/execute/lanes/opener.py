@@ -21,7 +21,7 @@ _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 
 
 def main(words: list[str]) -> None:
-    out, port, argv = int(words[0]), int(words[1]), words[2:]
+    out, ports, argv = int(words[0]), [int(port) for port in words[1].split(",")], words[2:]
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL)  # it holds for the program that this process becomes, too
     user, group = os.geteuid(), os.getegid()
@@ -34,10 +34,14 @@ def main(words: list[str]) -> None:
         asked = struct.pack("16sh14x", b"lo", 0)
         flags = struct.unpack("16sh14x", fcntl.ioctl(control, _SIOCGIFFLAGS, asked))[1]
         fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | _IFF_UP))
-    with socket.socket() as listener, socket.socket(fileno=out) as outside:
-        listener.bind(("127.0.0.1", port))
-        listener.listen(128)
-        socket.send_fds(outside, [b"l"], [listener.fileno()])
+    listeners = [socket.socket() for _ in ports]
+    with socket.socket(fileno=out) as outside:
+        for listener, port in zip(listeners, ports, strict=True):
+            listener.bind(("127.0.0.1", port))
+            listener.listen(128)
+        socket.send_fds(outside, [b"l"], [listener.fileno() for listener in listeners])
+    for listener in listeners:
+        listener.close()
     os.execv(argv[0], argv)
 
 

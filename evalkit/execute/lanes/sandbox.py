@@ -12,13 +12,19 @@ from attrs import define, field, frozen
 from evalkit.execute.lanes.base import Serve
 from evalkit.execute.lanes.bwrap import HOME, HOST_PATH, WORKSPACE, Plan
 from evalkit.execute.lanes.limits import Cgroup, Limits, Watch
-from evalkit.execute.lanes.walls import PORT, Walls
+from evalkit.execute.lanes.proxy import Proxy
+from evalkit.execute.lanes.walls import PORT, PROXY_PORT, Walls
 from evalkit.execute.places import TREE_NAME
 from evalkit.execute.process import Dialogue, Finished, converse, run, stream
 from evalkit.execute.toolchain import Installed, toolchain_environment
 
 __all__ = ["Sandbox", "SandboxRoom"]
 
+_PROXY = {
+    **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), f"http://127.0.0.1:{PROXY_PORT}"),
+    **dict.fromkeys(("no_proxy", "NO_PROXY"), "localhost,127.0.0.1"),
+}
+"""How programs are told of a proxy, by a custom of theirs. The gateway is on loopback, and needs none."""
 _SAID = 2_000
 """Bytes of a log in which bubblewrap's own last words are looked for."""
 
@@ -41,6 +47,8 @@ class SandboxRoom:
     readable: list[Path] = field(factory=list)
     hidden: tuple[Path, ...] = ()
     walls: bool = True
+    proxy: Proxy | None = None
+    """Leads to what its case asks for."""
     _serve: Serve | None = field(default=None, init=False)
 
     @property
@@ -52,6 +60,9 @@ class SandboxRoom:
             if path.is_relative_to(here):
                 return there / path.relative_to(here)
         return path
+
+    def notes(self) -> tuple[str, ...]:
+        return self.proxy.notes() if self.proxy is not None else ()
 
     def show(self, path: Path) -> None:
         self.readable.append(path)
@@ -95,12 +106,14 @@ class SandboxRoom:
         self.home.mkdir(exist_ok=True)
         self.mounted.mkdir(exist_ok=True)
         group = Cgroup.make(self.limits)
+        ways = ((PORT, self._serve), (PROXY_PORT, self.proxy.serve if self.proxy is not None else None))
+        serve = {port: each for port, each in ways if each is not None}
         plan = Plan(
             binds=((self.mounted, WORKSPACE), (self.home, HOME)), readable=tuple(self.readable),
             env=self.env if env is None else env, cwd=self.seen(cwd or self.tree), limits=self.limits,
-            net=self._serve is None, root=self.root, hidden=self.hidden)
+            net=not serve, root=self.root, hidden=self.hidden)
         watch = Watch(self.limits, (self.mounted, self.home), counts=group is None)
-        return Walls(self.program, plan, watch, self._serve, group)
+        return Walls(self.program, plan, watch, serve, group)
 
 
 @frozen
@@ -113,15 +126,18 @@ class Sandbox:
     name: str = "sandbox"
 
     def room(self, folder: Path, installed: tuple[Installed, ...], environ: Mapping[str, str], *,
-             nested: bool = False, image: Path | None = None) -> SandboxRoom:
+             nested: bool = False, image: Path | None = None, network: tuple[str, ...] = ()) -> SandboxRoom:
         home = folder / "home"
         mounted = folder / "around" if nested else folder / TREE_NAME
         env = toolchain_environment(installed, os.pathsep.join(HOST_PATH), HOME, Path("/tmp"))
+        if network:
+            env |= _PROXY
         readable = [path for toolchain in installed
                     for path in (toolchain.folder, *toolchain.python, *toolchain.shown)]
         hidden = tuple(path for toolchain in installed for path in toolchain.hidden)
         return SandboxRoom(self.program, mounted / TREE_NAME if nested else mounted, home, folder, mounted, env,
-                           self.limits, image or self.root, readable, hidden)
+                           self.limits, image or self.root, readable, hidden,
+                           proxy=Proxy.to(network) if network else None)
 
 
 def _end_of(log: Path) -> str:

@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import orjson
@@ -28,10 +28,12 @@ from evalkit.execute.lanes.limits import Cgroup, Watch
 from evalkit.execute.lanes.syscalls import program
 from evalkit.execute.process import Finished, ProgramMissing
 
-__all__ = ["PORT", "Walls"]
+__all__ = ["PORT", "PROXY_PORT", "Walls"]
 
 PORT = 8791
 """Where commands find evalkit's gateway on their loopback."""
+PROXY_PORT = 8792
+"""Where they find the proxy to what their case asks for, if it does."""
 _LONGEST_START = 60.0
 """Seconds in which the sandbox must be made: far more than a busy machine needs."""
 _OPENER = Path(__file__).with_name("opener.py")
@@ -41,13 +43,12 @@ DOCTOR = "`evalkit doctor` says what keeps the sandbox from working; lane=local 
 
 @define
 class Walls:
-    """Leaving the `with` closes all that was opened. serve: answers what connects to `PORT` inside; None: nothing can.
-    """
+    """Leaving the `with` closes all that was opened. serve: by ports inside, who answers what connects to them."""
 
     program: str
     plan: Plan
     watch: Watch
-    serve: Serve | None = None
+    serve: Mapping[int, Serve] = field(factory=dict)
     group: Cgroup | None = None
     fds: tuple[int, ...] = ()
     last_words: Callable[[], str] = field(default=lambda: "", repr=False)
@@ -80,12 +81,13 @@ class Walls:
             self.fds = (*data.values(), report, gate, arguments)
             line = [self.program, "--args", str(arguments), "--json-status-fd", str(report),
                     "--block-fd", str(gate), "--", *argv]
-            if self.serve is not None:
+            if self.serve:
                 outside, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
                 self._listener = self._open.enter_context(outside)
                 self._inside.enter_context(inside)
                 self.fds = (*self.fds, inside.fileno())
-                line = [sys.executable, "-I", "-S", str(_OPENER), str(inside.fileno()), str(PORT), *line]
+                ports = ",".join(map(str, self.serve))
+                line = [sys.executable, "-I", "-S", str(_OPENER), str(inside.fileno()), ports, *line]
         except OSError as error:
             raise HarnessError(f"the sandbox cannot be made: {error.strerror or error}",
                                hint="the machine is out of memory, processes or open files") from error
@@ -120,13 +122,12 @@ class Walls:
             self._gate = -1
 
     def _serve(self, outside: socket.socket, process: subprocess.Popen[bytes], until: float) -> None:
-        assert self.serve is not None
         outside.settimeout(max(0.1, until - time.monotonic()))
-        _, found, _, _ = socket.recv_fds(outside, 1, 1)
-        if found:
-            listener = socket.socket(fileno=found[0])
+        _, found, _, _ = socket.recv_fds(outside, 1, len(self.serve))
+        for descriptor, serve in zip(found, self.serve.values(), strict=False):
+            listener = socket.socket(fileno=descriptor)
             self._open.enter_context(listener)
-            self._open.enter_context(self.serve(listener))
+            self._open.enter_context(serve(listener))
 
     def _first(self, process: subprocess.Popen[bytes], until: float) -> int | None:
         """The process id of the sandbox's first process; None where it was not made."""

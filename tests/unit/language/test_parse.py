@@ -100,6 +100,8 @@ CASE_STATEMENTS: list[tuple[str, tuple[str, dict[str, Any]]]] = [
     ("contract none", ("ContractNone", {})),
     ("prewarm none", ("PrewarmNone", {})),
     ("caches none", ("CachesNone", {})),
+    ('network "a:1", "b:2"', ("Network", {"places": ["a:1", "b:2"]})),
+    ("network none", ("NetworkNone", {})),
     ("temperature 0.2", ("Temperature", {"value": 0.2})),
     ("trials 3", ("Trials", {"count": 3})),
     ("tags a, b", ("Tags", {"names": ["a", "b"]})),
