@@ -208,6 +208,19 @@ class CachesNone:
 
 
 @node
+class Network:
+    """`HOST:PORT`s that are reached behind walls."""
+
+    places: tuple[Str, ...]
+    span: Span
+
+
+@node
+class NetworkNone:
+    span: Span
+
+
+@node
 class Limits:
     turns: Number | None
     time: Number | None
@@ -251,7 +264,7 @@ class Answer:
 Setup: TypeAlias = (
     ScaffoldRun | ScaffoldCopy | ScaffoldTemplate | Starter | Skills | SkillsNone | Guidance | GuidanceNone | Contract
     | ContractNone | Prewarm | PrewarmNone | Caches | CachesNone | Limits | Temperature | Trials | Tags | Env | Answer
-    | Live)
+    | Live | Network | NetworkNone)
 
 
 # ---- toolchain, models, agent ----
