@@ -1,8 +1,8 @@
 """Run as a script: makes a network namespace with a listener on its loopback, hands that out, and becomes a command.
 
-    python -I -S opener.py SOCKET PORT PROGRAM ARGUMENT…
+    python -I -S opener.py SOCKET PORT,… PROGRAM ARGUMENT…
 
-SOCKET: the descriptor of a Unix socket, by which the listening socket is sent (SCM_RIGHTS). What connects to PORT on
+SOCKET: the descriptor of a Unix socket, by which a listening socket a PORT is sent (SCM_RIGHTS). What connects to it on
 loopback within the namespace is accepted by whoever got it: evalkit's gateway, outside. So no bridge runs inside, and
 the command has no way but this one. It needs nothing but Python's own modules, and no privilege but user namespaces
 (user_namespaces(7), netdevice(7)).
