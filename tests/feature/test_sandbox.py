@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
+import tarfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from evalkit.gateway import Reply, ScriptedGateway, Text
 from tests.feature.project import KEY, MiniProject
@@ -62,6 +67,64 @@ def test_a_program_asks_its_model_through_the_gateway(sandboxed: MiniProject) ->
     found = result(sandboxed, "command*")
     assert 1 == found["ending"]["usage"]["turns"]
     assert [] == sandboxed.files_with(KEY)
+
+
+FETCHES = """\
+import sys, urllib.error, urllib.request
+said = []
+for url in sys.argv[1:]:
+    try:
+        said.append(urllib.request.urlopen(url, timeout=20).read().decode())
+    except OSError as error:
+        said.append(str(getattr(error, "code", "no way")))
+open("answer.txt", "w").write("Hello, " + ", ".join(said))
+"""
+
+
+class _Registry(BaseHTTPRequestHandler):
+    """A registry's mirror, of one package."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "7")
+        self.end_headers()
+        self.wfile.write(b"package")
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+def test_a_way_out_that_a_case_asks_for(sandboxed: MiniProject) -> None:
+    """It leads to the places that the case names, and nowhere else; the result tells both. Without it there is none.
+    All servers are the test's own, on loopback.
+    """
+    sandboxed.write("agent.py", FETCHES)
+    case = "cases/mini/greeting/greeting.eval"
+    with ThreadingHTTPServer(("127.0.0.2", 0), _Registry) as mirror, ThreadingHTTPServer(("127.0.0.3", 0),
+                                                                                       _Registry) as other:
+        for server in (mirror, other):
+            threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        place, elsewhere = (f"{host}:{server.server_address[1]}"
+                            for host, server in (("127.0.0.2", mirror), ("127.0.0.3", other)))
+        agent = f"agent=command:python3 {{project}}/agent.py http://{place}/ http://{elsewhere}/"
+
+        def answer() -> tuple[str, list[str]]:
+            done = sandboxed.doit("run", "case:greeting", agent, "judge=off")
+            assert 0 == done.status, done.err + done.out
+            found = result(sandboxed, "command*")
+            tree = next(sandboxed.path("results/latest").glob("command*/greeting/trial-1/workspace.tar.zst"))
+            with zstandard.open(tree, "rb") as packed, tarfile.open(fileobj=io.BytesIO(packed.read())) as archive:
+                file = archive.extractfile("answer.txt")
+                assert file is not None
+                return file.read().decode(), found["ending"]["notes"]
+
+        assert ("Hello, no way, no way", []) == answer()
+        sandboxed.edit(case, "  use note\n", f'  use note\n  network "{place}"\n')
+        said, notes = answer()
+        assert "Hello, package, 403" == said
+        assert [f"its network led to {place}; refused: http://{elsewhere}/"] == notes
+        for server in (mirror, other):
+            server.shutdown()
 
 
 def test_gateway_direct_is_refused(sandboxed: MiniProject) -> None:
