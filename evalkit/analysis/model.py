@@ -52,10 +52,10 @@ from evalkit.digest import GROWN
 
 __all__ = [
     "AgentConfig", "AnyOrder", "Append", "ArgumentTest", "Arm", "Call", "CallsSpec", "Case", "Check", "CheckSpec",
-    "Checkout", "Command", "Each", "Either", "ExistsSpec", "Expected", "GrepSpec", "Guidance", "HiddenTestsSpec",
-    "Judge", "Limits", "Live", "ModelChoice", "OutputTest", "PageSpec", "Pattern", "PluginSpec", "Put", "Run",
-    "RunSpec", "Scaffold", "ScoreSpec", "Setup", "Silence", "Skill", "SnapshotSpec", "StateSpec", "Step", "StepsSpec",
-    "SuiteInfo", "Tier", "Toolchain", "TranscriptSpec", "Wrong",
+    "Checkout", "Command", "Diagnostics", "Each", "Either", "ExistsSpec", "Expected", "GrepSpec", "Guidance",
+    "HiddenTestsSpec", "Judge", "Limits", "Live", "Metrics", "ModelChoice", "OutputTest", "PageSpec", "Pattern",
+    "PluginSpec", "Put", "Run", "RunSpec", "Scaffold", "ScoreSpec", "Setup", "Silence", "Skill", "SnapshotSpec",
+    "StateSpec", "Step", "StepsSpec", "SuiteInfo", "Tier", "Toolchain", "TranscriptSpec", "Wrong",
 ]
 
 
@@ -285,6 +285,11 @@ class SuiteInfo:
     origin: str
     tiers: tuple[Tier, ...] = field(default=(), metadata=GROWN)
     arms: tuple[Arm, ...] = field(default=(), metadata=GROWN)
+    metrics: tuple[Metrics, ...] = field(default=(), metadata=GROWN)
+
+    def metrics_of(self, profile: str) -> Metrics | None:
+        """The metrics of the cases that use a profile."""
+        return next((group for group in self.metrics if profile in group.profiles), None)
 
 
 @by_value

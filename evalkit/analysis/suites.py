@@ -11,6 +11,7 @@ from evalkit.analysis import model as m
 from evalkit.analysis.files import Files, relative
 from evalkit.analysis.findings import Findings, Names
 from evalkit.analysis.levels import Block, Level, Levels
+from evalkit.analysis.metrics import resolve_metrics
 from evalkit.analysis.toolchains import resolve_toolchain
 from evalkit.analysis.twice import report_twice
 from evalkit.diagnostics import did_you_mean
@@ -136,7 +137,9 @@ def _index(findings: Findings, root: Path, folder: Path, node: n.Suite) -> Suite
             suite.arms.setdefault(statement.name.value, statement)
             report_twice(findings, statement.body)
     suite.toolchains = tuple(found)
-    suite.info = evolve(suite.info, tiers=tuple(levels), arms=tuple(_arm(arm) for arm in suite.arms.values()))
+    metrics = resolve_metrics(findings, (item for item in node.body if isinstance(item, n.Metrics)), suite.profiles)
+    suite.info = evolve(suite.info, tiers=tuple(levels), arms=tuple(_arm(arm) for arm in suite.arms.values()),
+                        metrics=metrics)
     return suite
 
 

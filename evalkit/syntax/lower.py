@@ -11,6 +11,7 @@ from typing import Any
 from evalkit.syntax import nodes as n
 from evalkit.syntax.lower_calls import LowerCalls
 from evalkit.syntax.lower_checks import LowerChecks
+from evalkit.syntax.lower_metrics import LowerMetrics
 from evalkit.syntax.lower_setup import LowerSetup
 from evalkit.syntax.lower_values import last
 from evalkit.syntax.tree import Tree
@@ -18,7 +19,7 @@ from evalkit.syntax.tree import Tree
 __all__ = ["Lower"]
 
 
-class Lower(LowerSetup, LowerChecks, LowerCalls):
+class Lower(LowerSetup, LowerChecks, LowerCalls, LowerMetrics):
     """Turns the tree of one source into its nodes; what is no value is in `found` then."""
 
     def file(self, tree: Tree) -> n.File:

@@ -72,23 +72,32 @@ from evalkit.syntax.nodes_live import (
     LiveRegex,
     Target,
 )
+from evalkit.syntax.nodes_metrics import (
+    Metrics,
+    MetricsCompliance,
+    MetricsDiagnostic,
+    MetricsProfiles,
+    MetricsShare,
+    MetricsSources,
+)
 from evalkit.syntax.nodes_values import Data, Json, Name, Number, Pattern, Range, Real, Regex, Silence, Str
 
 __all__ = [
-    "Ablate", "About", "Act", "ActClick", "ActExpect", "ActFind", "ActKey", "ActNote", "ActSame", "ActType",
-    "Agent", "Allow", "Answer", "AnyOrder", "Apt", "ArgumentApprox", "ArgumentCompare", "ArgumentIn",
-    "ArgumentIncludes", "ArgumentIs", "ArgumentMatches", "ArgumentNode", "ArgumentOneOf", "ArgumentPresence",
-    "ArgumentType", "Arm", "Build", "Caches", "CachesNone", "Call", "Case", "Check", "CheckDefined", "CheckExists",
-    "CheckGrep", "CheckHiddenTests", "CheckKind", "CheckPage", "CheckPlugin", "CheckRun", "CheckSnapshot",
-    "CheckState", "CheckTranscript", "Checkout", "CheckoutInstead", "Command", "Contract", "ContractNone", "Data",
-    "Define", "Deny", "Either", "Env", "Expect", "Expectation", "Expected", "File", "Graded", "Guidance",
-    "GuidanceNone", "Hides", "Json", "Judge", "Limits", "Live", "LiveCommand", "LiveEnv", "LiveKind", "LiveRegex",
-    "Mcp", "McpNone", "Model", "Name", "Never", "Npm", "NpmNone", "Number", "Pattern", "Permissions", "Pip",
-    "PipNone", "PluginSetting", "Prewarm", "PrewarmNone", "Profile", "Program", "Prompt", "Range", "Real", "Regex",
-    "Registry", "RegistryMcp", "ScaffoldCopy", "ScaffoldRun", "ScaffoldTemplate", "Score", "Seed", "Setup",
-    "Silence", "Skills", "SkillsNone", "Solution", "Starter", "State", "StepAppend", "StepEach", "StepNode",
-    "StepPut", "StepRun", "Str", "Suffix", "Suite", "System", "Tags", "Target", "Temperature", "Tier", "Told",
-    "ToldBy", "Toolchain", "Track", "Trials", "UseAgent", "UseNone", "UseProfile", "Wrong",
+    "Ablate", "About", "Act", "ActClick", "ActExpect", "ActFind", "ActKey", "ActNote", "ActSame", "ActType", "Agent",
+    "Allow", "Answer", "AnyOrder", "Apt", "ArgumentApprox", "ArgumentCompare", "ArgumentIn", "ArgumentIncludes",
+    "ArgumentIs", "ArgumentMatches", "ArgumentNode", "ArgumentOneOf", "ArgumentPresence", "ArgumentType", "Arm",
+    "Build", "Caches", "CachesNone", "Call", "Case", "Check", "CheckDefined", "CheckExists", "CheckGrep",
+    "CheckHiddenTests", "CheckKind", "CheckPage", "CheckPlugin", "CheckRun", "CheckSnapshot", "CheckState",
+    "CheckTranscript", "Checkout", "CheckoutInstead", "Command", "Contract", "ContractNone", "Data", "Define", "Deny",
+    "Either", "Env", "Expect", "Expectation", "Expected", "File", "Graded", "Guidance", "GuidanceNone", "Hides", "Json",
+    "Judge", "Limits", "Live", "LiveCommand", "LiveEnv", "LiveKind", "LiveRegex", "Mcp", "McpNone", "Metrics",
+    "MetricsCompliance", "MetricsDiagnostic", "MetricsProfiles", "MetricsShare", "MetricsSources", "Model", "Name",
+    "Network", "NetworkNone", "Never", "Npm", "NpmNone", "Number", "Pattern", "Permissions", "Pip", "PipNone",
+    "PluginSetting", "Prewarm", "PrewarmNone", "Profile", "Program", "Prompt", "Range", "Real", "Regex", "Registry",
+    "RegistryMcp", "ScaffoldCopy", "ScaffoldRun", "ScaffoldTemplate", "Score", "Seed", "Setup", "Silence", "Skills",
+    "SkillsNone", "Solution", "Starter", "State", "StepAppend", "StepEach", "StepNode", "StepPut", "StepRun", "Str",
+    "Suffix", "Suite", "System", "Tags", "Target", "Temperature", "Tier", "Told", "ToldBy", "Toolchain", "Track",
+    "Trials", "UseAgent", "UseNone", "UseProfile", "Wrong",
 ]
 
 
@@ -197,17 +206,6 @@ class PrewarmNone:
 
 
 @node
-class Caches:
-    paths: tuple[Str, ...]
-    span: Span
-
-
-@node
-class CachesNone:
-    span: Span
-
-
-@node
 class Network:
     """`HOST:PORT`s that are reached behind walls."""
 
@@ -217,6 +215,17 @@ class Network:
 
 @node
 class NetworkNone:
+    span: Span
+
+
+@node
+class Caches:
+    paths: tuple[Str, ...]
+    span: Span
+
+
+@node
+class CachesNone:
     span: Span
 
 
@@ -484,7 +493,8 @@ class Arm:
 class Suite:
     name: Name
     body: tuple[
-        About | Toolchain | Tier | Arm | Profile | Define | Agent | Model | UseAgent | Setup | Graded | Silence, ...]
+        About | Toolchain | Tier | Arm | Profile | Define | Metrics | Agent | Model | UseAgent | Setup | Graded
+        | Silence, ...]
     span: Span
 
 

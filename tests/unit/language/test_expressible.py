@@ -48,6 +48,13 @@ ITEMS: list[tuple[str, str, str, Meaning, Any]] = [
      "use b", lambda c: (c.profile, c.setup.caches, c.limits.turns, c.limits.time), ("b", ("a",), 2, 60)),
     ("toolchain: npm", f'{BASE}; toolchain t {{ npm "@a/b@1" }}', "", lambda c: c.setup.toolchains[0].npm, ("@a/b@1",)),
     ("toolchain: pip", f'{BASE}; toolchain t {{ pip "b==1" }}', "", lambda c: c.setup.toolchains[0].pip, ("b==1",)),
+    ("what of a transcript tells how the work was done",
+     f'{BASE}; profile app {{ }}; metrics ts {{ profiles app; compliance "make test"; sources "src/**/*.ts"\n'
+     'diagnostic teaching /NS(?<rule>\\d+)/ as "NS{rule}"; diagnostic /error: (.*)/; share views "**/*.view" }',
+     "use app", lambda c: c.suite.metrics_of(c.profile),
+     m.Metrics("ts", ("app",), (m.Pattern("make test"),), ("src/**/*.ts",),
+               (m.Diagnostics(m.Pattern(r"NS(?<rule>\d+)", True), "NS{rule}", True),
+                m.Diagnostics(m.Pattern("error: (.*)", True), None, False)), (("views", ("**/*.view",)),))),
     ("toolchain: a checkout where a variable names one, else packages",
      f'{BASE}; toolchain t {{ npm "a@1"; env R = "{{npm}}"; checkout env SDK {{ build "make"; caches "out"\n'
      'hides "evals"; npm none; env R = "{checkout}" } }',

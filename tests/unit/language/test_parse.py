@@ -264,6 +264,16 @@ SUITE_STATEMENTS: list[tuple[str, tuple[str, dict[str, Any]]]] = [
      ("Toolchain", {"name": "t", "body": [("CheckoutInstead", {"variable": "A", "body": [
          ("Build", {"command": "b", "limit": 1}), ("Hides", {"paths": ["c", "d"]}), ("Caches", {"paths": ["e"]}),
          ("NpmNone", {}), ("PipNone", {})]})]})),
+    ('metrics a { profiles b, c; compliance "d", /e/; sources "f", "g"; share h "i", "j" }',
+     ("Metrics", {"name": "a", "body": [
+         ("MetricsProfiles", {"names": ["b", "c"]}),
+         ("MetricsCompliance", {"patterns": ["d", ("Regex", {"pattern": "e", "flags": ""})]}),
+         ("MetricsSources", {"globs": ["f", "g"]}), ("MetricsShare", {"name": "h", "globs": ["i", "j"]})]})),
+    ('metrics a { diagnostic /b/; diagnostic teaching /c/i as "d" }',
+     ("Metrics", {"name": "a", "body": [
+         ("MetricsDiagnostic", {"teaching": False, "pattern": ("Regex", {"pattern": "b", "flags": ""}), "label": None}),
+         ("MetricsDiagnostic", {"teaching": True, "pattern": ("Regex", {"pattern": "c", "flags": "i"}),
+                                "label": "d"})]})),
     ("tier a", tier("a")),
     ('tier a "b" requires schema flat', tier("a", "b", "schema flat")),
     ("tier a requires read", tier("a", None, "read")),
