@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -135,8 +136,9 @@ def shown(room: Room, *, python: str, limit: float, log: Path, display: bool,
 
     display: it needs one of its own. Raises HarnessError where it cannot be made.
     """
-    room.show(INSIDE)
-    with room.converse([python, "-I", "-S", str(INSIDE)], log=log) as talk:
+    room.beside.mkdir(exist_ok=True)
+    script = Path(shutil.copy(INSIDE, room.beside / "live_inside.py"))
+    with room.converse([python, "-I", "-S", str(room.seen(script))], log=log) as talk:
         found = Shown(talk, limit, clean)
         if display:
             try:

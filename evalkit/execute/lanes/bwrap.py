@@ -11,7 +11,7 @@ What can be written is the workspace, the agent's home, /tmp and /dev/shm, which
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from attrs import frozen
@@ -76,7 +76,7 @@ class Plan:
         shared = str(self.limits.shared)
         words += ["--proc", "/proc", "--dev", "/dev", "--size", str(_SHARED_MEMORY), "--perms", "1777",
                   "--tmpfs", "/dev/shm", "--size", shared, "--perms", "1777", "--tmpfs", "/tmp"]
-        for shown in _outermost(self.readable):
+        for shown in self._shown():
             words += ["--ro-bind", str(shown), str(shown)]
         for place in self.hidden:
             words += ["--tmpfs", str(place), "--remount-ro", str(place)] if place.is_dir() else \
@@ -88,9 +88,18 @@ class Plan:
             words += ["--setenv", name, value]
         return words
 
+    def _shown(self) -> list[Path]:
+        """What is mounted beside the root's own. An image has a /usr of its own; else what is in there is there."""
+        if self.root is None:
+            return [path for path in _outermost(self.readable) if not path.is_relative_to("/usr")]
+        return _outermost(path for path in self.readable if path not in (Path("/"), Path("/usr")))
+
     def _root(self) -> list[str]:
         if self.root is not None:
-            return _of_image(self.root)
+            words = []
+            for name in _OF_IMAGE:
+                words += _of_image(self.root, Path(name), self._shown())
+            return [*words, "--dir", "/run"]
         words = ["--ro-bind", "/usr", "/usr"]
         for name in _TOP:
             here = Path("/", name)
@@ -103,22 +112,23 @@ class Plan:
         return words
 
 
-def _of_image(root: Path) -> list[str]:
-    """An image's folders, each by itself: so there is room for what is mounted beside them."""
-    words = []
-    for name in _OF_IMAGE:
-        here = root / name
-        if here.is_symlink():
-            words += ["--symlink", str(here.readlink()), f"/{name}"]
-        elif here.is_dir():
-            words += ["--ro-bind", str(here), f"/{name}"]
-    return [*words, "--dir", "/run"]
+def _of_image(root: Path, name: Path, shown: Sequence[Path]) -> list[str]:
+    """What of an image is seen at a place. A folder in which something else is mounted, part by part: so there is room.
+    """
+    here, place = root / name, Path("/", name)
+    if here.is_symlink():
+        return ["--symlink", str(here.readlink()), str(place)]
+    if place in shown or not here.exists():
+        return []
+    if not any(path.is_relative_to(place) for path in shown):
+        return ["--ro-bind", str(here), str(place)]
+    return [word for part in sorted(here.iterdir()) for word in _of_image(root, part.relative_to(root), shown)]
 
 
 def _outermost(paths: Iterable[Path]) -> list[Path]:
-    """Without what is below another one of them, or in /usr, which is there anyway."""
+    """Without what is below another one of them."""
     found: list[Path] = []
     for path in sorted(dict.fromkeys(paths)):
-        if not path.is_relative_to("/usr") and not any(path.is_relative_to(there) for there in found):
+        if not any(path.is_relative_to(there) for there in found):
             found.append(path)
     return found

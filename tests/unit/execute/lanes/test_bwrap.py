@@ -69,6 +69,22 @@ def test_an_image_takes_the_place_of_this_machine(tmp_path: Path) -> None:
     assert ("--symlink", "usr/bin", "/bin") in list(zip(words, words[1:], words[2:], strict=False))
 
 
+def test_what_is_shown_within_an_image(tmp_path: Path) -> None:
+    """A toolchain, or its Python, below a folder that the image has too: the rest of that folder is the image's."""
+    for name in ("usr/bin", "usr/local/bin", "usr/lib", "var/lib", "var/cache/fontconfig"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "var/run").symlink_to("/run")
+    shown = (Path("/usr"), Path("/usr/local"), Path("/var/cache/evalkit/toolchains/a"))
+    words = plan(root=tmp_path, readable=shown).arguments({})
+    triples = list(zip(words, words[1:], words[2:], strict=False))
+    mounted = {target: source for word, source, target in triples if word == "--ro-bind"}
+    assert {target for target, source in mounted.items() if source == str(tmp_path) + target} == {
+        "/usr/bin", "/usr/lib", "/var/lib", "/var/cache/fontconfig"}
+    assert {target for target, source in mounted.items() if source == target} == {
+        "/usr/local", "/var/cache/evalkit/toolchains/a"}
+    assert ("--symlink", "/run", "/var/run") in triples
+
+
 def test_memory_is_limited() -> None:
     """What is in memory has a size."""
     words = pairs(plan().arguments({}))
