@@ -7,13 +7,14 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalkit.authoring.project import find_root
 from evalkit.errors import Exit, UserError
 
 if TYPE_CHECKING:
     from evalkit.report.compare import Comparison, Flip
+    from evalkit.report.data import ComparisonData, FlipData
     from evalkit.report.rates import Line
     from evalkit.report.row import CheckRow
     from evalkit.report.sides import Pair, Side
@@ -66,11 +67,10 @@ def main(options: argparse.Namespace) -> int:
     found, notes = pairs(one, other)
     done = [(pair, _compare(one, other, pair, options)) for pair in found]
     if options.json:
-        import orjson
+        from evalkit.report.data import CompareData, print_data
 
-        data = {"a": one.name, "b": other.name, "notes": notes,
-                "comparisons": [_data(one, other, pair, each, options.detect, results) for pair, each in done]}
-        sys.stdout.write(orjson.dumps(data, option=orjson.OPT_INDENT_2).decode() + "\n")
+        print_data(CompareData(one.name, other.name, tuple(notes), tuple(
+            [_data(one, other, pair, each, options.detect, results) for pair, each in done])))
     else:
         _print(one, other, done, notes, options.detect, results)
     return Exit.OK
@@ -138,31 +138,30 @@ def _print(one: Side, other: Side, done: Sequence[tuple[Pair, Comparison]], note
 
 
 # ---- for programs ----
-def _data(one: Side, other: Side, pair: Pair, found: Comparison, detect: float, results: Path) -> dict[str, Any]:
+def _data(one: Side, other: Side, pair: Pair, found: Comparison, detect: float, results: Path) -> ComparisonData:
+    from evalkit.report.data import CheckDifferenceData, ComparisonData, PowerData, SideData
     from evalkit.report.verdict_line import evidence, verdict_line
 
     known = evidence(found.values, detect) if found.rate is not None else None
-    return {
-        "a": {"run": one.run, "subject": pair.one, "arm": one.arm, "trials": dict(found.counts[0])},
-        "b": {"run": other.run, "subject": pair.other, "arm": other.arm, "trials": dict(found.counts[1])},
-        "pass_rate": found.rate.to_data() if found.rate else None,
-        "measures": [each.to_data() for each in found.measures],
-        "checks": [{**check.difference.to_data(),
-                    "p_holm": None if check.holm is None else round(check.holm, 6)} for check in found.checks],
-        "flips": [_flip(flip, one, other, results) for flip in found.flips],
-        "not_compared": [{"case": unit, "why": why} for unit, why in found.apart],
-        "power": None if known is None else {
-            "detect": detect, "cases": known.cases, "trials": round(known.trials, 3), "trials_needed": known.needed,
-            "cases_needed": known.more_cases, "enough": known.enough},
-        "verdict": verdict_line(found, detect),
-    }
+    power = None if known is None else PowerData(detect, known.cases, round(known.trials, 3), known.needed,
+                                                 known.more_cases, known.enough)
+    checks = [CheckDifferenceData(check.difference.to_data(), None if check.holm is None else round(check.holm, 6))
+              for check in found.checks]
+    return ComparisonData(
+        SideData(one.run, pair.one, one.arm, dict(found.counts[0])),
+        SideData(other.run, pair.other, other.arm, dict(found.counts[1])),
+        found.rate.to_data() if found.rate else None, tuple([each.to_data() for each in found.measures]),
+        tuple(checks), tuple([_flip(flip, one, other, results) for flip in found.flips]), dict(found.apart), power,
+        verdict_line(found, detect))
 
 
-def _flip(flip: Flip, one: Side, other: Side, results: Path) -> dict[str, Any]:
-    def told(side: Side, line: Line) -> dict[str, Any]:
-        return {"place": f"{side.run}/{line['place']}", "status": line["status"], "reason": line["reason"],
-                "checks": [{"id": check.id, "status": check.status, "said": check.why or check.said,
-                            "evidence": list(check.evidence)} for check in _checks(side, line, results)]}
+def _flip(flip: Flip, one: Side, other: Side, results: Path) -> FlipData:
+    from evalkit.report.data import CheckEvidence, FlipData, TrialData
 
-    return {"case": flip.unit, "a": list(flip.one), "b": list(flip.other), "better": flip.better,
-            "trial_a": told(one, flip.line_one), "trial_b": told(other, flip.line_other)}
+    def told(side: Side, line: Line) -> TrialData:
+        checks = [CheckEvidence(check.id, check.status, check.why or check.said, tuple(check.evidence))
+                  for check in _checks(side, line, results)]
+        return TrialData(f"{side.run}/{line['place']}", line["status"], line["reason"], tuple(checks))
+
+    return FlipData(flip.unit, flip.one, flip.other, flip.better, told(one, flip.line_one),
+                    told(other, flip.line_other))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalkit.authoring.columns import columns, one_line
 from evalkit.authoring.project import find_root
 from evalkit.errors import Exit, UserError
 
 if TYPE_CHECKING:
+    from evalkit.report.data import HistoryEntry
     from evalkit.report.rates import Group, Line
     from evalkit.report.stats import Interval
 
@@ -50,10 +50,9 @@ def main(options: argparse.Namespace) -> int:
     entries = _entries(find_root() / "results", options)
     draw = stats.available()
     if options.json:
-        import orjson
+        from evalkit.report.data import HistoryData, print_data
 
-        data = {"case": options.case, "entries": [_data(entry, draw=draw) for entry in entries]}
-        sys.stdout.write(orjson.dumps(data, option=orjson.OPT_INDENT_2).decode() + "\n")
+        print_data(HistoryData(options.case, tuple([_data(entry, draw=draw) for entry in entries])))
     else:
         print("\n".join(_page(entries, draw=draw)))
     return Exit.OK
@@ -175,10 +174,11 @@ def _passed(entry: _Entry, *, draw: bool) -> str:
 
 
 # ---- for programs ----
-def _data(entry: _Entry, *, draw: bool) -> dict[str, Any]:
-    from evalkit.report.figures import interval_data
+def _data(entry: _Entry, *, draw: bool) -> HistoryEntry:
+    from evalkit.report.data import HistoryEntry, interval_data
 
-    return {"run": entry.run, "unit": entry.unit, **entry.group._asdict(), "finished_at": entry.finished or None,
-            "trials": len(entry.lines), "pass_rate": interval_data(entry.rate(draw=draw)), "beside": entry.beside,
-            "failed_checks": entry.failed, "judge": entry.score, "turns": entry.total("turns"),
-            "cost": entry.total("cost"), "seconds": entry.total("seconds"), "agent_versions": entry.versions}
+    rate = entry.rate(draw=draw)
+    return HistoryEntry(
+        entry.run, entry.unit, *entry.group, entry.finished or None, len(entry.lines),
+        None if rate is None else interval_data(rate), entry.beside, entry.failed, entry.score, entry.total("turns"),
+        entry.total("cost"), entry.total("seconds"), tuple(entry.versions))

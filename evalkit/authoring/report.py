@@ -64,10 +64,9 @@ def main(options: argparse.Namespace) -> int:
     draw = stats.available()
     found = figures(lines, options.k, draw=draw)
     if options.json:
-        import orjson
+        from evalkit.report.data import ReportData, print_data
 
-        data = {"run": options.run, "confidence": stats.CONFIDENCE, "groups": [group.to_data() for group in found]}
-        sys.stdout.write(orjson.dumps(data, option=orjson.OPT_INDENT_2).decode() + "\n")
+        print_data(ReportData(options.run, stats.CONFIDENCE, tuple([group.to_data() for group in found])))
     else:
         _print(rows_of_run(folder, lines), found, root, lacking=not draw)
     errors += _page(root, folder, options)

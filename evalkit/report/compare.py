@@ -20,7 +20,8 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from evalkit.report import rates, stats
-from evalkit.report.figures import interval_data, measures_of
+from evalkit.report.data import DifferenceData, interval_data
+from evalkit.report.figures import measures_of
 from evalkit.report.rates import Line
 from evalkit.report.stats import Interval, Test
 
@@ -48,10 +49,11 @@ class Difference:
     apart: Interval
     test: Test | None
 
-    def to_data(self) -> dict[str, Any]:
-        return {"name": self.name, "cases": self.cases, "a": round(self.one, 6), "b": round(self.other, 6),
-                "difference": interval_data(self.apart),
-                "p": round(self.test.p, 6) if self.test else None, "test": self.test.method if self.test else None}
+    def to_data(self) -> DifferenceData:
+        """As it is printed for programs."""
+        return DifferenceData(self.name, self.cases, round(self.one, 6), round(self.other, 6),
+                              interval_data(self.apart), round(self.test.p, 6) if self.test else None,
+                              self.test.method if self.test else None)
 
 
 @frozen

@@ -11,10 +11,11 @@ from typing import Any, Literal, NamedTuple
 from attrs import evolve, frozen
 
 from evalkit.report import rates, stats
+from evalkit.report.data import GroupData, ScoreData, UnitData, interval_data
 from evalkit.report.rates import Group, Line
 from evalkit.report.stats import Interval
 
-__all__ = ["GroupFigures", "Score", "UnitFigures", "figures", "interval_data", "measures_of"]
+__all__ = ["GroupFigures", "Score", "UnitFigures", "figures", "measures_of"]
 
 
 @frozen
@@ -52,26 +53,15 @@ class GroupFigures:
     hat: Interval | None
     scores: Mapping[str, Score]
 
-    def to_data(self) -> dict[str, Any]:
-        """JSON types."""
-        return {
-            **self.group._asdict(), "pass_rate": interval_data(self.rate), "k": self.k or None,
-            "pass_at_k": interval_data(self.at), "pass_hat_k": interval_data(self.hat),
-            "scores": {name: {**(interval_data(score.found) or {}), "over": f"{score.over}s"}
-                       for name, score in self.scores.items()},
-            "units": [{"unit": unit.unit, "passed": unit.passed, "trials": unit.count,
-                       "pass_rate": interval_data(unit.rate), "pass_at_k": unit.at, "pass_hat_k": unit.hat}
-                      for unit in self.units]}
-
-
-def interval_data(found: Interval | None) -> dict[str, Any] | None:
-    """An interval as JSON types: without bounds and method where none is drawn."""
-    if found is None:
-        return None
-    drawn = found.drawn
-    return {"value": _rounded(found.value), "low": _rounded(found.low) if drawn else None,
-            "high": _rounded(found.high) if drawn else None, "count": found.count,
-            "method": found.method if drawn else None}
+    def to_data(self) -> GroupData:
+        """As it is printed for programs."""
+        units = [UnitData(unit.unit, unit.passed, unit.count, interval_data(unit.rate), unit.at, unit.hat)
+                 for unit in self.units]
+        return GroupData(
+            *self.group, interval_data(self.rate), self.k or None,
+            None if self.at is None else interval_data(self.at), None if self.hat is None else interval_data(self.hat),
+            {name: ScoreData(interval_data(score.found), score.over) for name, score in self.scores.items()},
+            tuple(units))
 
 
 def figures(lines: Iterable[Line], k: int | None = None, *, draw: bool = True) -> list[GroupFigures]:
@@ -149,7 +139,3 @@ def measures_of(line: Line) -> dict[str, float]:
 def _within(found: Interval, top: float) -> Interval:
     """An interval cut at what the values can be."""
     return evolve(found, low=max(0.0, found.low), high=min(top, found.high)) if found.drawn else found
-
-
-def _rounded(value: float) -> float:
-    return round(value, 6)

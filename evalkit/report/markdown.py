@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from evalkit.errors import UserError
 from evalkit.report import rates, stats
 from evalkit.report.layout import duration, short_count
 from evalkit.report.rates import Group, Line
@@ -31,11 +32,13 @@ def markdown_text(run: str, lines: Sequence[Line], blocks: Iterable[str]) -> str
     """The file. lines: of all trials. blocks: what is told of those that did not pass."""
     told = [block for block in blocks if block]
     parts = [f"# Run `{run}`\n", _counts(lines)]
-    lacking = False
-    for group, members in _by_place(lines).items():
-        text, without = _group(group, members)
-        parts.append(text)
-        lacking = lacking or without
+    places = _by_place(lines)
+    lacking = any(_samples(members) for members in places.values()) and not stats.available()
+    try:
+        groups = [_group(group, members, draw=not lacking) for group, members in places.items()]
+    except UserError:  # scipy is there, and cannot be imported
+        lacking, groups = True, [_group(group, members, draw=False) for group, members in places.items()]
+    parts += groups
     if told:
         parts.append("## What did not pass\n")
         parts += told[:_MOST_BLOCKS]
@@ -60,17 +63,19 @@ def _counts(lines: Sequence[Line]) -> str:
     return f"{len(lines)} trial{'' if len(lines) == 1 else 's'}: {said}.\n"
 
 
-def _group(group: Group, lines: Sequence[Line]) -> tuple[str, bool]:
-    """The part of a subject in a lane, and whether intervals are lacking because scipy is."""
+def _samples(lines: Iterable[Line]) -> bool:
+    """Whether there are several trials on an arm that are no known answers: they want an interval."""
+    return any(len(members) > 1 and not rates.is_known(members[0]) for members in rates.groups(lines).values())
+
+
+def _group(group: Group, lines: Sequence[Line], *, draw: bool) -> str:
+    """The part of a subject in a lane. draw: with intervals."""
     text = [f"## {escaped(group.shown)}\n"]
     notes = {line["note"] for line in lines if line["self_check"] and line["note"]}
     text += [f"**{escaped(note)}**\n" for note in sorted(notes, key=len)[-1:]]
     if any(line["dry"] for line in lines):
         text.append("**dry run: no model was called; fails are expected**\n")
     arms = rates.groups(lines)
-    lacking = any(len(members) > 1 and not rates.is_known(members[0]) for members in arms.values()) \
-        and not stats.available()
-    draw = not lacking
     for arm, members in arms.items():
         found = rates.pass_rate(members, draw=draw)
         if found is not None and (found.count > 1 or arm.arm):
@@ -82,7 +87,7 @@ def _group(group: Group, lines: Sequence[Line]) -> tuple[str, bool]:
         units.setdefault(line["unit"], []).append(line)
     text += [_row(_COLUMNS), "| --- | --- | ---: | --- |" + " ---: |" * (len(_COLUMNS) - 4)]
     text += [_row(_unit(unit, members, draw=draw)) for unit, members in units.items()]
-    return "\n".join(text) + "\n", lacking
+    return "\n".join(text) + "\n"
 
 
 def _how(found: Interval) -> str:

@@ -1,4 +1,4 @@
-"""JSON Schemas of the records on disk, made from the classes that write them, and of the gateway's scripts.
+"""JSON Schemas of the records on disk and of what commands print, made from their classes, and of scripts.
 
     python -m evalkit.report.schemas [FOLDER]      writes them, by default into docs/schemas
 
@@ -21,15 +21,18 @@ from evalkit.gateway.script_keys import script_schema
 from evalkit.grade.verdict import Grade
 from evalkit.records import SCHEMA, write_json
 from evalkit.report.aggregate import Aggregate
+from evalkit.report.data import CompareData, HistoryData, ReportData
 from evalkit.report.regraded import RegradedTrial
 from evalkit.report.result import TrialResult
 from evalkit.report.summary import RunSummary
 
-__all__ = ["RECORDS", "schema", "write_schemas"]
+__all__ = ["PRINTED", "RECORDS", "schema", "write_schemas"]
 
 RECORDS: dict[str, type] = {"agent": AgentRecord, "aggregate": Aggregate, "grade": Grade, "regrade": RegradedTrial,
                            "result": TrialResult, "summary": RunSummary}
 """The records by the names of their schema files."""
+PRINTED: dict[str, type] = {"compare": CompareData, "history": HistoryData, "report": ReportData}
+"""What commands of these names print with --json."""
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _PLAIN: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean", types.NoneType: "null"}
 
@@ -44,7 +47,7 @@ def schema(record: type) -> dict[str, Any]:
 
 
 def write_schemas(folder: Path) -> None:
-    for name, record in RECORDS.items():
+    for name, record in {**RECORDS, **PRINTED}.items():
         write_json(folder / f"{name}.schema.json", schema(record))
     write_json(folder / "script.schema.json", script_schema())
 

@@ -13,7 +13,7 @@ import pytest
 import xmlschema
 
 from evalkit.cli import main
-from evalkit.report.schemas import RECORDS, schema
+from evalkit.report.schemas import PRINTED, RECORDS, schema
 from evalkit.report.table import print_table
 from evalkit.report.update import REPORTS
 from tests.golden.run import write_run
@@ -80,6 +80,8 @@ def test_commands(name: str, words: list[str], capsys: pytest.CaptureFixture[str
     text = capsys.readouterr().out
     compare(name, text)
     assert "\x1b" not in text
+    if name.endswith(".json"):
+        jsonschema.validate(json.loads(text), schema(PRINTED[words[0]]), cls=jsonschema.Draft202012Validator)
     if name.endswith(".txt"):
         assert [] == [line for line in text.splitlines() if len(line) > 80 and "result.json" not in line]
 

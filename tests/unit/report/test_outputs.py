@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -135,6 +136,14 @@ def test_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "| `a` | 2/2 | 100 % |" in text
     assert text.endswith("Intervals need scipy: `pip install 'evalkit[stats]'`.\n")
     assert "scipy" not in markdown_text("latest", [line("a")], [])
+
+
+def test_a_scipy_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is as good as none: a run's end does not fail for it."""
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    text = markdown_text("latest", [line("a", number=n) for n in (1, 2)], [])
+    assert "| `a` | 2/2 | 100 % |" in text
+    assert "Intervals need scipy" in text
 
 
 def test_a_step_s_summary_has_an_end(tmp_path: Path) -> None:
