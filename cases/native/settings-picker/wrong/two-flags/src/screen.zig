@@ -53,30 +53,12 @@ pub const Screen = struct {
         try screen.send(screen.tree.msgForPointer(control.id, .up) orelse return error.ControlSendsNothing);
     }
 
-    /// Types as the runtime delivers it: one edit for the whole text.
-    pub fn typeInto(screen: *Screen, name: []const u8, text: []const u8) !void {
-        const field = try screen.find(.text_field, name);
-        try screen.send(screen.tree.msgForTextEdit(field.id, .{ .insert_text = text }) orelse return error.ControlSendsNothing);
-    }
-
-    pub fn pressEnter(screen: *Screen, name: []const u8) !void {
-        const field = try screen.find(.text_field, name);
-        const enter: canvas.WidgetKeyboardEvent = .{ .phase = .key_down, .focused_id = field.id, .key = "enter" };
-        try screen.send(screen.tree.msgForKeyboard(field.id, enter) orelse return error.ControlSendsNothing);
-    }
-
     pub fn find(screen: *const Screen, kind: canvas.WidgetKind, name: []const u8) !canvas.Widget {
         return findIn(screen.tree.root, kind, name);
     }
 
     pub fn expectSeen(screen: *const Screen, kind: canvas.WidgetKind, name: []const u8) !void {
         _ = try screen.find(kind, name);
-    }
-
-    pub fn expectUnseen(screen: *const Screen, kind: canvas.WidgetKind, name: []const u8) !void {
-        if (search(screen.tree.root, kind, name) == null) return;
-        std.debug.print("the view still has a {t} named \"{s}\"\n", .{ kind, name });
-        return error.WidgetStillThere;
     }
 
     /// The names of all widgets of a kind, in the order in which they are read.
