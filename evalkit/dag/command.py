@@ -223,7 +223,11 @@ def _regrade(look: Invocation, run: str) -> int:
         for line in plan.close():
             print(line, file=sys.stderr)
     _print(lambda: print_changes(found.changes, sys.stdout))
-    return int(found.status)
+    statuses = [found.status]
+    for trouble in drawn(look.root, run, look.environ, choices):
+        show_error(plan.session.redactor.error(trouble))
+        statuses.append(trouble.exit_status)
+    return int(max(statuses, key=_WORSE.index))
 
 
 def _print(what: Callable[[], None]) -> None:

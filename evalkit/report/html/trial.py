@@ -16,9 +16,11 @@ from attrs import frozen
 from evalkit.errors import HarnessError
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.transcripts import read_events
+from evalkit.records import read_plain
 from evalkit.report.html.changes import Changes, inputs_of
 from evalkit.report.html.conversation import NAME, conversation
 from evalkit.report.html.texts import cleaned
+from evalkit.report.regraded import REGRADED
 
 __all__ = ["Prompt", "Reader"]
 
@@ -48,7 +50,8 @@ class Reader:
             "ending": {name: result["ending"].get(name) for name in ("status", "detail", "retries", "notes")},
             "usage": {name: result["ending"]["usage"].get(name) for name in _USAGE},
             "failed": len(result.get("failed") or ()), "audit": _audit(result.get("audit")), "checks": checks,
-            "spans": _spans(result), "facts": _facts(result), "left_out": result.get("left_out") or [],
+            "regraded": _regraded(folder, result), "spans": _spans(result), "facts": _facts(result),
+            "left_out": result.get("left_out") or [],
         }, self.redactor)
         data: dict[str, Any] = told
         inputs = inputs_of(self.changes.store, str(result.get("agent_key") or ""))
@@ -84,6 +87,32 @@ def _check(check: Mapping[str, Any], must_fail: object) -> dict[str, Any]:
     told["votes"] = [{name: vote.get(name) for name in ("model", "number", "scores", "error")}
                      for vote in verdict.get("votes") or ()]
     return told
+
+
+def _regraded(folder: Path, result: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What the trial comes to by the checks as they stood when it was graded again; None where it never was.
+
+    changes: the checks that came to something else, with the old and the new status, or score, and the new summary.
+    """
+    try:
+        regraded = read_plain(folder / REGRADED)
+        now = {grade["check"]: grade["verdict"] for grade in regraded["grades"]}
+    except (FileNotFoundError, HarnessError, KeyError, TypeError):
+        return None
+    old = {check["id"]: check["verdict"] for check in result["checks"]}
+    changes = [[check, _came(old.get(check), verdict), _came(verdict, verdict), verdict.get("summary")]
+               for check, verdict in now.items() if _came(old.get(check), verdict) != _came(verdict, verdict)]
+    changes += [[check, _came(verdict, verdict), "", ""] for check, verdict in old.items() if check not in now]
+    return {"status": regraded.get("status"), "reason": regraded.get("reason"), "evalkit": regraded.get("evalkit"),
+            "notes": regraded.get("notes") or [], "changes": changes}
+
+
+def _came(verdict: Mapping[str, Any] | None, like: Mapping[str, Any]) -> str:
+    """A verdict in a word. like: the new one of the check, which has a judge's score before its threshold."""
+    if verdict is None:
+        return ""
+    score = verdict.get("score")
+    return str(verdict.get("status")) if score is None or like.get("score") is None else f"{score:g}"
 
 
 def _audit(audit: Mapping[str, Any] | None) -> dict[str, Any] | None:

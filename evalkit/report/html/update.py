@@ -1,9 +1,10 @@
 """Keeps report.html and the data beside it up to date: what did not change is not made again.
 
-The data of a trial is a file, `report-data/<place>.js`. It is made anew where the trial's result.json has another stamp
-than when it was made: whatever else it shows (the transcript, the final tree, screenshots) is named by the result, or
-comes with it. The page is made anew where summary.json, or the page's own program, is another. Both where somebody
-deleted them. What the last update knew is kept in a cache, which can be deleted at any time.
+The data of a trial is a file, `report-data/<place>.js`. It is made anew where the trial's result.json, or its
+regrade.json, has another stamp than when it was made: whatever else it shows (the transcript, the final tree,
+screenshots) is named by the result, or comes with it. The page is made anew where summary.json, or the page's own
+program, is another. Both where somebody deleted them. What the last update knew is kept in a cache, which can be
+deleted at any time.
 
 Texts of trials are in these files alone, and each passed the redactor.
 """
@@ -30,12 +31,13 @@ from evalkit.report.html.changes import Changes
 from evalkit.report.html.page import program_digest, render
 from evalkit.report.html.texts import cleaned, embedded
 from evalkit.report.html.trial import Prompt, Reader
+from evalkit.report.regraded import REGRADED
 from evalkit.report.update import PAGE, SUMMARY
 
 __all__ = ["DATA", "PAGE", "PageState", "update_page"]
 
 DATA = "report-data"
-_FORM = 2
+_FORM = 3
 """To be raised with every change of what the data of a trial holds."""
 
 
@@ -86,7 +88,7 @@ class _Known(NamedTuple):
     """What an update leaves to the next one.
 
     page: stamps of the summary and of the page, and the digest of its program. trials: by place, the stamps of the
-    result and of the data made of it.
+    result, of its regrading, and of the data made of both.
     """
 
     page: list[Any]
@@ -110,11 +112,11 @@ class _Data:
     def keep(self, place: str) -> None:
         """Have the data of a trial there, and right."""
         result, target = self.folder / place / "result.json", self.folder / DATA / f"{place}.js"
-        now = _stamp(result)
-        if now is None:
+        now = [_stamp(result), _stamp(result.with_name(REGRADED))]
+        if now[0] is None:
             return
         before = self.before.get(place)
-        if before is not None and before == [now, _stamp(target)]:
+        if before is not None and before == [*now, _stamp(target)]:
             self.stamps[place] = before
             return
         try:
@@ -124,7 +126,7 @@ class _Data:
             return
         write_bytes(target, made, sync=False)
         self.written.append(f"{DATA}/{place}.js")
-        self.stamps[place] = [now, _stamp(target)]
+        self.stamps[place] = [*now, _stamp(target)]
 
     def _made(self, place: str, result: Path) -> bytes:
         """The script that brings a trial's data. Raises HarnessError where its result cannot be read."""

@@ -100,6 +100,17 @@ function drawAudit(audit) {
     told.length ? h("ul", null, told) : "");
 }
 
+/** What came of grading the trial again, by the checks as they stood then. */
+function drawRegraded(one) {
+  if (!one) return "";
+  const word = (status) => status ? (MARKS[status] ? [markOf(status, "small"), " ", status] : status) : "not there";
+  return h("div", {class: "audit"}, h("h3", null, "Graded again: ", word(one.status)), h("p", null, one.reason),
+    one.changes.length ? h("table", {class: "votes"}, one.changes.map(([check, old, now, summary]) => h("tr", null,
+      h("td", null, check), h("td", null, word(old)), h("td", null, "→"), h("td", null, word(now)), h("td", {class: "dim"}, summary))))
+      : h("p", {class: "dim"}, "Every check came to the same."),
+    one.notes.map((note) => h("p", {class: "dim"}, note)));
+}
+
 /** Set the width of the bar within a meter, in percent. */
 function sized(meter, percent) {
   meter.firstElementChild.style.width = Math.max(0, Math.min(100, percent)) + "%";
@@ -159,7 +170,7 @@ function drawTrial(one, data) {
   const passed = checks.filter((check) => check.status === "pass").length;
   const notes = [data.note, ...data.ending.notes, ...data.left_out.map((line) => "left out of the final tree: " + line),
     data.failed ? plural(data.failed, "attempt") + " before this one that the provider failed" : ""].filter(Boolean);
-  parts.push(section("checks", "Checks", passed + "/" + checks.length, drawAudit(data.audit), checks.map(drawCheck),
+  parts.push(section("checks", "Checks", passed + "/" + checks.length, drawAudit(data.audit), drawRegraded(data.regraded), checks.map(drawCheck),
     notes.length ? h("ul", {class: "notes"}, notes.map((note) => h("li", null, note))) : ""));
   parts.push(section("changes", "Changes", data.changes.files.length ? String(data.changes.files.length + (data.changes.more || 0)) : "", drawChanges(data.changes)));
   if (data.pictures.length) parts.push(section("screenshots", "Screenshots", String(data.pictures.length), drawPictures(data.pictures)));

@@ -1,0 +1,109 @@
+"""report.html at the end of a run: `doit run` writes it, keeps it up to date, and does without it where it has to."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.feature.project import KEY, Done, MiniProject, fake_claude, files_with, on_path
+
+PLACE = "claude/anthropic%2Fclaude-sonnet-5/greeting/trial-1"
+
+
+def data_of(project: MiniProject, place: str) -> dict[str, Any]:
+    text = project.read(f"results/latest/report-data/{place}.js")
+    found: dict[str, Any] = json.loads(text.removeprefix("evalkit(").removesuffix(");\n"))
+    return found
+
+
+def evalkit(project: MiniProject, *args: str) -> Done:
+    ran = subprocess.run([sys.executable, "-m", "evalkit.cli", *args], cwd=project.root, env=project.environ, text=True,
+                         capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    return Done(ran.returncode, ran.stdout, ran.stderr)
+
+
+def without_jinja2(project: MiniProject, folder: Path) -> None:
+    """Have Python find no Jinja2, as where the extra is not installed."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text("import sys\nsys.modules['jinja2'] = None\n")
+    project.env["PYTHONPATH"] = on_path(folder)
+
+
+def test_a_run_has_a_page(project: MiniProject, tmp_path: Path) -> None:
+    """With what the agent was asked, what it changed and what checks came to; and without keys."""
+    program, _ = fake_claude(tmp_path / "bin")
+    project.env |= {"AI_GATEWAY_API_KEY": KEY}
+    done = project.doit("run", "case:greeting", "agent=claude", "judge=off", f"claude={program}", "gateway=direct")
+    assert done.status in (0, 1), done.err
+    data = data_of(project, PLACE)
+    prompt, *_, end = data["talk"]["events"]
+    assert ("prompt", "Write a greeting into answer.txt.") == (prompt["role"], prompt["text"])
+    assert ("note", "success") == (end["k"], end["text"])
+    assert ["answer.txt"] == [file["path"] for file in data["changes"]["files"]]
+    assert {"own", "greets", "finished", "not-empty", "tone"} == {check["id"] for check in data["checks"]}
+    assert "claude-sonnet-5" in project.read("results/latest/report.html")
+    assert [] == files_with(project.root / "results", KEY)
+
+
+def test_it_is_kept_up_to_date(project: MiniProject) -> None:
+    """A run with nothing to do leaves it alone; one that changed a verdict makes that trial's part anew, no other."""
+    project.doit("run", "case:greeting", "agent=oracle")
+    project.doit("run", "case:greeting", "agent=nop")
+    page, other = project.path("results/latest/report.html"), project.path("results/latest/report-data/nop")
+    stamps = [path.stat().st_mtime_ns for path in (page, *sorted(other.rglob("*.js")))]
+    assert "nothing ran" in project.doit("run", "case:greeting", "agent=oracle").err
+    assert stamps == [path.stat().st_mtime_ns for path in (page, *sorted(other.rglob("*.js")))]
+    project.edit("cases/mini/greeting/greeting.eval", "/hello/i", "/goodbye/i")
+    assert 1 == project.doit("run", "case:greeting", "agent=oracle").status
+    assert "fail" == data_of(project, "oracle/greeting/trial-1")["status"]
+    assert stamps[1:] == [path.stat().st_mtime_ns for path in sorted(other.rglob("*.js"))]
+    page.unlink()
+    assert "nothing ran" in project.doit("run", "case:greeting", "agent=oracle").err
+    assert page.is_file()
+
+
+def test_without_jinja2(project: MiniProject, tmp_path: Path) -> None:
+    """A run does without the page, and says nothing of it; who asks for it is told what to install."""
+    without_jinja2(project, tmp_path / "site")
+    done = project.doit("run", "case:greeting", "agent=oracle")
+    assert (0, False) == (done.status, "jinja" in done.err.lower())
+    assert not project.path("results/latest/report.html").exists()
+    assert 0 == evalkit(project, "report").status
+    asked = evalkit(project, "report", "--anew")
+    assert 2 == asked.status
+    assert "pip install 'evalkit[report]'" in asked.err
+
+
+def test_it_cannot_be_written(project: MiniProject) -> None:
+    """That is told, with the path; the verdicts stand."""
+    project.doit("run", "case:greeting", "agent=oracle")
+    page = project.path("results/latest/report.html")
+    page.unlink()
+    page.mkdir()
+    project.edit("cases/mini/greeting/greeting.eval", "/hello/i", "/hello,/i")
+    done = project.doit("run", "case:greeting", "agent=oracle")
+    assert 3 == done.status
+    assert "report.html" in done.err
+    assert "1 passed" in done.out
+
+
+def test_the_page_is_reported_by_hand(project: MiniProject) -> None:
+    """`evalkit report` says what it made, and where."""
+    project.doit("run", "case:greeting", "agent=oracle")
+    assert "results/latest/report.html: up to date" in evalkit(project, "report").out
+    assert "results/latest/report.html: 1 trial made anew" in evalkit(project, "report", "--anew").out
+    project.path("results/latest/report.html").unlink()
+    assert "results/latest/report.html: written" in evalkit(project, "report").out
+
+
+def test_a_trial_that_was_graded_again(project: MiniProject) -> None:
+    """The page tells what it came to then, beside the run's own verdicts, which stand."""
+    project.doit("run", "case:greeting", "agent=oracle")
+    project.edit("cases/mini/greeting/greeting.eval", "/hello/i", "/goodbye/i")
+    assert 1 == project.doit("run", "regrade:latest").status
+    data = data_of(project, "oracle/greeting/trial-1")
+    assert ("pass", "fail") == (data["status"], data["regraded"]["status"])
+    assert [["greets", "pass", "fail", "1 of 1 not found: answer.txt"]] == data["regraded"]["changes"]
