@@ -32,7 +32,7 @@ COMMANDS = {
     "new": ("new", "start a case, from a commented file"),
     "list": ("list", "the cases of a project, or a suite's catalogue in Markdown"),
     "import": ("import_", "convert cases of another system"),
-    "report": ("report", "a run's reports, made by hand: report.html, a page to read it in"),
+    "report": ("report", "a past run again: its table and figures with intervals, its reports and report.html"),
     "arms": ("arms", "a run's arms side by side, and what parts of the guidance are worth"),
     "upload": ("upload", "a run's trials as an experiment at Braintrust"),
     "compare": ("compare", "two runs, subjects or arms, paired by case: what differs, how surely, and why"),

@@ -76,11 +76,13 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _print(rows: Sequence[Row], found: Sequence[GroupFigures], root: Path, *, lacking: bool) -> None:
+    from evalkit.report.arms_table import arms_lines
     from evalkit.report.figures_text import add_figures
     from evalkit.report.layout import Page, coloured, styled, terminal_width
     from evalkit.report.table import print_table
 
     print_table(rows, sys.stdout, results=str(root / "results"))
+    print("".join(f"{line}\n" for line in arms_lines(rows)), end="")
     page = Page(terminal_width(sys.stdout), styled if coloured(sys.stdout) else lambda text, _: text)
     add_figures(page, found, lacking=lacking)
     print("".join(f"{line}\n" for line in page.lines), end="")

@@ -216,8 +216,9 @@ def _measures(ones: Mapping[str, Sequence[Line]], others: Mapping[str, Sequence[
 
 def _checks(ones: Mapping[str, Sequence[Line]], others: Mapping[str, Sequence[Line]],
             chosen: Sequence[str]) -> list[CheckDifference]:
-    """The checks that are on both sides, those with the smallest p first."""
-    names = dict.fromkeys(check for lines in ones.values() for line in lines for check in line["checks"])
+    """The checks that are on both sides, those with the smallest p first. Judges are compared by their scores."""
+    names = dict.fromkeys(check for lines in ones.values() for line in lines for check in line["checks"]
+                          if check not in line["scores"])
     found = []
     for name in names:
         if chosen and name not in chosen:

@@ -28,7 +28,7 @@ def add_figures(page: Page, found: Iterable[GroupFigures], *, lacking: bool = Fa
         page.add(f"over {_count(group.rate.count, 'case')}: {percent(group.rate)}{_none(group.rate, 'case')}")
         if group.at is not None and group.hat is not None:
             page.add(f"pass@{group.k}: {percent(group.at)}   pass^{group.k}: {percent(group.hat)}   "
-                     f"(over {_count(group.at.count, 'case')} with {group.k} trials or more)")
+                     f"({_count(group.at.count, 'case')} with {group.k} trials or more)")
         for name, score in group.scores.items():
             told = number(score.found)
             page.add(f"{name}: {told} over {_count(score.found.count, score.over)}{_none(score.found, score.over)}")

@@ -140,6 +140,7 @@ def test_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_scipy_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     """Is as good as none: a run's end does not fail for it."""
+    monkeypatch.setattr("evalkit.report.stats.available", lambda: True)
     monkeypatch.setitem(sys.modules, "scipy", None)
     text = markdown_text("latest", [line("a", number=n) for n in (1, 2)], [])
     assert "| `a` | 2/2 | 100 % |" in text
