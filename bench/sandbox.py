@@ -50,8 +50,10 @@ def project(folder: Path) -> Path:
     folder.mkdir(parents=True)
     (folder / "pyproject.toml").write_text(PYPROJECT)
     (folder / "dodo.py").write_text('"""Measured."""\n')
-    (folder / "cases/native").mkdir(parents=True)
-    shutil.copyfile(REPOSITORY / "cases/native/suite.eval", folder / "cases/native/suite.eval")
+    shutil.copytree(REPOSITORY / "cases/native", folder / "cases/native")
+    for path in (folder / "cases/native").rglob("*.eval"):
+        if path.name != "suite.eval":  # what the suite shares stands in other folders
+            path.unlink()
     (folder / "cases/native/measured.eval").write_text(CASE)
     return folder
 
