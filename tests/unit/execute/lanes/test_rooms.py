@@ -12,8 +12,9 @@ from evalkit.execute.lanes import Lane, Local, Room
 from evalkit.execute.lanes import choose as choosing
 from evalkit.execute.lanes.bwrap import INSTALL
 from evalkit.execute.lanes.choose import Trouble, chosen, lane_of
+from evalkit.execute.lanes.limits import Limits
 from evalkit.execute.lanes.sandbox import Sandbox
-from evalkit.execute.process import Finished, ProgramMissing, begin, end_all
+from evalkit.execute.process import Finished, LimitPassed, ProgramMissing, begin, end_all
 from tests.sandbox import bwrap
 
 
@@ -51,6 +52,33 @@ def test_a_command_runs_in_the_tree(room: Room) -> None:
 def test_a_status_is_told_alike(line: str, status: int, room: Room) -> None:
     """In both lanes."""
     assert status == said(room, line)[0].exit_code
+
+
+def test_a_command_that_is_talked_to(room: Room) -> None:
+    """It answers line by line, in the tree, and ends with the talk."""
+    (room.tree / "given").write_text("it is here\n")
+    script = 'echo $$ > pid; while read -r line; do echo "$line: $(cat given)"; done'
+    with room.converse(["sh", "-c", script], log=room.scratch / "log") as talk:
+        assert talk.ask(b"one", 10) == b"one: it is here"
+        assert talk.ask(b"two", 10) == b"two: it is here"
+
+
+def test_a_limit_ends_a_talk(tmp_path: Path) -> None:
+    """Whoever waits for an answer is told which."""
+    made = Sandbox(bwrap(), Limits(disk=1 << 20)).room(tmp_path, (), {})
+    script = "read -r line; while :; do head -c 400000 /dev/zero >> big; sleep 0.1; done"
+    with made.converse(["sh", "-c", script], log=tmp_path / "log") as talk, \
+            pytest.raises(LimitPassed, match="disk limit"):
+        talk.ask(b"begin", 60)
+
+
+def test_what_the_network_leads_to_is_told(tmp_path: Path) -> None:
+    """Programs are told of a proxy where their case asks for a way out, and of none else."""
+    made = Sandbox(bwrap()).room(tmp_path, (), {}, network=("127.0.0.1:9",))
+    assert made.env["HTTPS_PROXY"] == "http://127.0.0.1:8792"
+    assert made.notes() == ("its network led to 127.0.0.1:9",)
+    plain = Sandbox(bwrap()).room(tmp_path, (), {})
+    assert (plain.notes(), "HTTPS_PROXY" in plain.env) == ((), False)
 
 
 def test_a_program_that_is_not_there(room: Room) -> None:
