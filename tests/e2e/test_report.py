@@ -16,7 +16,11 @@ from attrs import define, field
 
 from bench.report_runs import Made, make_page, make_run
 from evalkit.execute.secrets import Redactor
+from evalkit.gateway import ScriptedGateway
 from evalkit.grade.page import find_browser
+from evalkit.kept import user_cache
+from tests.e2e.test_transcript import SCRIPT
+from tests.feature.project import KEY, MiniProject, files_with
 from tests.unit.report.html_hostile import HOSTILE, hostile_run
 
 if TYPE_CHECKING:
@@ -199,6 +203,31 @@ def test_a_line_of_the_transcript_is_gone_to(three: Made, open_page: Open) -> No
     page = open_page(three, SONNET + "&part=conversation&line=5")
     page.wait_for_selector(".event.meant details[open] pre")
     assert "src/board.ts" == page.locator(".event.meant .about").inner_text()
+
+
+def test_a_real_run_of_claude_code(tmp_path: Path, open_page: Open) -> None:
+    """What the real program did, as a page: asked, called, denied, by a sub-agent, and where evidence leads."""
+    project = MiniProject.make(tmp_path)
+    project.env |= {"EVALKIT_CACHE": str(user_cache(os.environ)), "AI_GATEWAY_API_KEY": KEY}
+    project.edit("cases/mini/suite.eval", 'allow "Bash(ls *)"', 'allow "Bash(ls *)", Task')
+    project.edit("cases/mini/greeting/greeting.eval", '  judge "tone"', """\
+  check transcript has "curl --version" as denied advisory
+  judge "tone\"""")
+    with ScriptedGateway(SCRIPT) as gateway:
+        done = project.doit("run", "case:greeting", "agent=claude", "judge=off", f"gateway={gateway.url}")
+    assert 0 == done.status, done.out + done.err
+    page = open_page(Made(project.root, "latest"))
+    page.locator("a.mark.pass").click()
+    page.wait_for_selector(".event.call")
+    assert "Write a greeting into answer.txt." == page.locator(".message.prompt .text").inner_text()
+    assert ["shell", "write", "Task", "read", "shell"] == page.locator(".event.call .tool").all_inner_texts()
+    assert ["read"] == page.locator(".event.sub .tool").all_inner_texts()
+    assert ["denied"] == page.locator(".event.call .came").all_inner_texts()
+    assert ["answer.txt"] == page.locator("details.file .path").all_inner_texts()
+    assert "+Hello." == page.locator("details.file tr.plus").inner_text().replace("\t", "").removeprefix("1")
+    page.locator("#part-checks details.check.fail pre.evidence a").first.click()
+    assert "curl --version" == page.locator(".event.meant .about").inner_text()
+    assert [] == files_with(project.root / "results", KEY)
 
 
 # ---- filters ----
