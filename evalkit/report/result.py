@@ -141,9 +141,13 @@ def judge_result(judge: Judge, grade: Grade) -> CheckResult:
 def _of_wrong_answer(must_fail: Sequence[str], checks: Sequence[CheckResult]) -> str:
     """Whether a known wrong answer is caught by the checks that its case names."""
     said = f"a known wrong answer: {', '.join(must_fail)} must fail"
-    missed = [f"{check.id} ({check.verdict.status})" for check in checks
-              if check.id in must_fail and check.verdict.status != "fail"]
-    return f"{said}, but: {', '.join(missed)}" if missed else f"{said}, and that is so"
+    named = [check for check in checks if check.id in must_fail]
+    missed = [f"{check.id} ({check.verdict.status})" for check in named
+              if check.verdict.status not in ("fail", "skipped")]
+    skipped = [check.id for check in named if check.verdict.status == "skipped"]
+    if missed or (skipped and len(skipped) == len(named)):
+        return f"{said}, but: {', '.join([*missed, *(f'{name} (skipped)' for name in skipped)])}"
+    return f"{said}, and that is so" + (f" (skipped: {', '.join(skipped)})" if skipped else "")
 
 
 def trial_status(ending: Ending, checks: Sequence[CheckResult], audit: Audit | None = None) -> tuple[TrialStatus, str]:

@@ -61,6 +61,16 @@ def test_without_an_image_it_is_skipped(project: MiniProject) -> None:
     assert {} == project.doit("run", "case:greeting").ran
 
 
+def test_a_wrong_answer_that_a_live_check_rejects(project: MiniProject) -> None:
+    """Where that check is skipped, the others show that it is wrong, and the table says so; alone it shows nothing."""
+    project.edit(CASE, "fails greets", "fails greets, live")
+    done = project.doit("run", "case:greeting", "agent=wrong:rude")
+    assert "a known wrong answer: greets, live must fail, and that is so (skipped: live)" in done.out
+    project.edit(CASE, "fails greets, live", "fails live")
+    done = project.doit("run", "case:greeting", "agent=wrong:rude")
+    assert "a known wrong answer: live must fail, but: live (skipped)" in done.out
+
+
 def test_why_else_it_is_skipped(project: MiniProject) -> None:
     """The reason is the one that holds."""
     assert 0 == project.doit("run", "case:greeting", "skip_live=1").status
