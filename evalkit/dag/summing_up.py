@@ -74,7 +74,7 @@ def draw_page(root: Path, run: str, environ: Mapping[str, str], choices: Choices
 
 def drawn(root: Path, run: str, environ: Mapping[str, str], choices: Choices) -> list[EvalkitError]:
     """`draw_page` at the end of a run: what went wrong. Without Jinja2 there is no page, and nothing wrong."""
-    from evalkit.errors import EvalkitError
+    from evalkit.errors import EvalkitError, HarnessError
 
     if find_spec("jinja2") is None:
         return []
@@ -82,6 +82,9 @@ def drawn(root: Path, run: str, environ: Mapping[str, str], choices: Choices) ->
         return list(draw_page(root, run, environ, choices).errors)
     except EvalkitError as error:
         return [error]
+    except Exception as error:  # noqa: BLE001 - our own bug: the verdicts stand, and are still to be printed
+        return [HarnessError(f"report.html cannot be made: {type(error).__name__}: {error}",
+                             hint=f"this is a bug in evalkit; please report what `evalkit report {run}` says")]
 
 
 class _Prompts:

@@ -90,6 +90,19 @@ def test_it_cannot_be_written(project: MiniProject) -> None:
     assert "1 passed" in done.out
 
 
+def test_a_bug_of_the_page_is_no_verdict(project: MiniProject, tmp_path: Path) -> None:
+    """Should the page fail in a way that nobody foresaw, the table is printed all the same, and that is told."""
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "jinja2.py").write_text(
+        "StrictUndefined = None\nclass Environment:\n    def __init__(self, **given):\n        raise RuntimeError('no')\n")
+    project.env["PYTHONPATH"] = on_path(site)
+    done = project.doit("run", "case:greeting", "agent=oracle")
+    assert 3 == done.status
+    assert "report.html cannot be made: RuntimeError: no" in done.err
+    assert "1 passed" in done.out
+
+
 def test_the_page_is_reported_by_hand(project: MiniProject) -> None:
     """`evalkit report` says what it made, and where."""
     project.doit("run", "case:greeting", "agent=oracle")
