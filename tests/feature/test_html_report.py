@@ -95,7 +95,7 @@ def test_a_bug_of_the_page_is_no_verdict(project: MiniProject, tmp_path: Path) -
     site = tmp_path / "site"
     site.mkdir()
     (site / "jinja2.py").write_text(
-        "StrictUndefined = None\nclass Environment:\n    def __init__(self, **given):\n        raise RuntimeError('no')\n")
+        "StrictUndefined = None\nclass Environment:\n    def __init__(self, **_):\n        raise RuntimeError('no')\n")
     project.env["PYTHONPATH"] = on_path(site)
     done = project.doit("run", "case:greeting", "agent=oracle")
     assert 3 == done.status

@@ -9,7 +9,7 @@ const KEYS = [
 
 function drawHelp() {
   $("help").replaceChildren(h("h2", null, "Keys"), h("dl", null, KEYS.map(([keys, what]) => h("div", null,
-    h("dt", null, keys.split(/ {2}|(?<=[←↑→]) /).map((key) => h("kbd", null, key))), h("dd", null, what)))),
+    h("dt", null, keys.split(/ +/).map((key) => h("kbd", null, key))), h("dd", null, what)))),
   h("form", {method: "dialog"}, h("button", null, "close")));
 }
 
