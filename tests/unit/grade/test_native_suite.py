@@ -127,6 +127,16 @@ def test_failed_tests_of_a_core_are_told_and_passed_ones_are_not(unit: Case) -> 
     assert second.splitlines() == HARNESS.splitlines()[10:12]
 
 
+# ---- two tracks ----
+@pytest.mark.parametrize("case", sorted(NATIVE.glob("dual-*")), ids=lambda case: case.name)
+def test_both_harnesses_of_a_case_hold_one_spec(case: Path) -> None:
+    """The same tests by the same names in the same order: what one track is held to, the other is."""
+    ts, zig = (re.findall(r'^test "(.*)"', (case / f"harness-{track}.zig").read_text(), re.MULTILINE)
+               for track in ("ts", "zig"))
+    assert len(ts) >= 8
+    assert ts == zig
+
+
 # ---- metrics ----
 def counted(metrics: Metrics, line: str) -> str | None:
     """What a line of output is counted as: by the first diagnostic that matches it."""
