@@ -28,8 +28,8 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 class Suite(NamedTuple):
     """A unit with a subject. lines: of summary.json, as data, at least one. tests: of each its testcase."""
 
-    lines: list[Mapping[str, Any]]
-    tests: list[str]
+    lines: Sequence[Mapping[str, Any]]
+    tests: Sequence[str]
 
 
 def testcase(line: TrialSummary, checks: Sequence[CheckRow], detail: str) -> str:
@@ -51,9 +51,9 @@ def testcase(line: TrialSummary, checks: Sequence[CheckRow], detail: str) -> str
     return f"{head}>\n" + "".join(f"      {part}\n" for part in inner) + "    </testcase>\n"
 
 
-def junit_text(run: str, suites: Iterable[Suite]) -> str:
-    """The file."""
-    parts = []
+def junit_text(run: str, suites: Iterable[Suite]) -> bytes:
+    """The file, of suites that are taken one by one: all of their texts at once would be many."""
+    parts = [b""]
     totals = dict.fromkeys(("tests", "failures", "errors"), 0)
     seconds = 0.0
     for suite in suites:
@@ -62,10 +62,11 @@ def junit_text(run: str, suites: Iterable[Suite]) -> str:
             totals[name] += counts[name]
         time = sum(line["seconds"] for line in suite.lines)
         seconds += time
-        parts.append(_suite(run, suite, counts, time))
+        parts.append(_suite(run, suite, counts, time).encode())
     told = " ".join(f'{name}="{count}"' for name, count in totals.items())
-    return ('<?xml version="1.0" encoding="UTF-8"?>\n'
-            f'<testsuites name={_quoted(run)} {told} time="{seconds:.3f}">\n{"".join(parts)}</testsuites>\n')
+    parts[0] = (f'<?xml version="1.0" encoding="UTF-8"?>\n'
+                f'<testsuites name={_quoted(run)} {told} time="{seconds:.3f}">\n').encode()
+    return b"".join([*parts, b"</testsuites>\n"])
 
 
 def _suite(run: str, suite: Suite, counts: Mapping[str, int], seconds: float) -> str:

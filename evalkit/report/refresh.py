@@ -12,7 +12,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import orjson
@@ -83,8 +83,8 @@ class _Found:
 
     def add(self, place: str, now: Stamp | None, line: TrialSummary, told: Told) -> None:
         """A line that was made now."""
-        self.results[place], self.lines[place], self.statuses[place] = now, line_text(line), line.status
-        self.told[place] = orjson.dumps([*told])
+        self.results[place], self.lines[place], self.statuses[place] = now, _compact(line_text(line)), line.status
+        self.told[place] = _compact(orjson.dumps([*told]))
 
     def keep(self, place: str, known: Known) -> None:
         """A line that is still right."""
@@ -152,18 +152,22 @@ class _Reports:
         if not wanted:
             return
         run = self.folder.name
-        data = [orjson.loads(line) for line in lines.values()]
-        parts = [Told(*orjson.loads(part)) for part in told.values()]
-        suites: dict[str, Suite] = {}
-        for place, line, part in zip(lines, data, parts, strict=True):
-            suite = suites.setdefault(_unit(place), Suite([], []))
-            suite.lines.append(line)
-            suite.tests.append(part.test)
-        makers: dict[str, Callable[[], str]] = {
-            MARKDOWN: lambda: markdown_text(run, data, [part.block for part in parts]),
-            JUNIT: lambda: junit_text(run, suites.values()), CSV: lambda: csv_text(part.row for part in parts)}
+        data = {place: orjson.loads(line) for place, line in lines.items()}
+        units: dict[str, list[str]] = {}
+        for place in data:
+            units.setdefault(_unit(place), []).append(place)
+
+        def parts(index: int, places: Iterable[str]) -> Iterator[str]:
+            """One by one: the texts of all trials at once would be many."""
+            return (orjson.loads(told[place])[index] for place in places)
+
+        makers: dict[str, Callable[[], bytes]] = {
+            MARKDOWN: lambda: markdown_text(run, [*data.values()], parts(2, data)).encode(),
+            JUNIT: lambda: junit_text(run, (Suite([data[place] for place in of_unit], [*parts(0, of_unit)])
+                                            for of_unit in units.values())),
+            CSV: lambda: csv_text(parts(1, data)).encode()}
         for path in wanted:
-            self._write(path, makers[path]().encode("utf-8", "backslashreplace"))
+            self._write(path, makers[path]())
 
     def _stands(self, path: str, changed: bool) -> bool:
         """Whether a report is there as it was written last, and right."""
@@ -205,6 +209,11 @@ def _walk(folder: Path) -> tuple[list[str], list[str]]:
         elif AGGREGATE in files:
             aggregates.append(Path(parent, AGGREGATE).relative_to(folder).as_posix())
     return places, aggregates
+
+
+def _compact(data: bytes) -> bytes:
+    """A copy in as much memory as it needs: what orjson makes keeps the 16 kB of its buffer, a thousand times."""
+    return bytes(memoryview(data))
 
 
 def _stamp(path: str) -> Stamp | None:

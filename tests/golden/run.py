@@ -1,6 +1,6 @@
 """A small run with one of everything that can become of a trial, written to disk as a run writes it.
 
-Of one subject on two arms and of a second subject: passes and fails, a check that was skipped, one in error, an
+Of two subjects, one of them with a case on a track: passes and fails, a check that was skipped, one in error, an
 advisory fail, a judge's scores, a capped agent, one that timed out, a contaminated trial, one that the harness failed,
 and one that the budget kept from running. Some evidence is meant to break whatever it is put into.
 """
