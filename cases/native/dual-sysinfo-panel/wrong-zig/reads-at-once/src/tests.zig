@@ -1,0 +1,1 @@
+../../../solution-zig/src/tests.zig
