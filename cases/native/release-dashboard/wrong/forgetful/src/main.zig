@@ -11,9 +11,13 @@ const canvas = native_sdk.canvas;
 const geometry = native_sdk.geometry;
 
 pub const canvas_label = "main-canvas";
-pub const window_size = geometry.SizeF.init(920, 600);
-/// The smallest window; tests.zig shows that everything fits in it.
-pub const window_min_size = geometry.SizeF.init(760, 460);
+pub const window_size = geometry.SizeF.init(1200, 640);
+/// The smallest window; tests.zig shows that everything fits in it. It is this wide
+/// for the lines between the stages: a line that is shorter than 160 points is
+/// drawn upright. It is this wide
+/// for the lines between the stages: a line that is shorter than 160 points is
+/// drawn upright.
+pub const window_min_size = geometry.SizeF.init(1120, 480);
 
 const app_permissions = [_][]const u8{ native_sdk.security.permission_command, native_sdk.security.permission_view };
 const shell_views = [_]native_sdk.ShellView{
