@@ -6,12 +6,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import attrs
 import orjson
 
 from evalkit.errors import HarnessError, UserError
 from evalkit.records import read_plain, read_record
 from evalkit.report.result import TrialResult
 from evalkit.report.row import CheckRow, Row, row_of
+from evalkit.report.summary import TrialSummary
 from evalkit.report.told import checks_of
 from evalkit.report.update import SUMMARY
 
@@ -24,9 +26,13 @@ def runs(results: Path) -> list[str]:
 
 
 def lines_of_run(folder: Path) -> list[dict[str, Any]]:
-    """The lines of a run's summary. Raises UserError where there is no such run, or its summary cannot be read."""
+    """The lines of a run's summary; what an earlier evalkit did not write yet has its default.
+
+    Raises UserError where there is no such run, or its summary cannot be read.
+    """
+    later = _later()
     try:
-        found: list[dict[str, Any]] = orjson.loads((folder / SUMMARY).read_bytes())["trials"]
+        found = [{**later, **line} for line in orjson.loads((folder / SUMMARY).read_bytes())["trials"]]
     except (FileNotFoundError, NotADirectoryError):
         known = runs(folder.parent)
         raise UserError(f"there is no run `{folder.name}` under results/",
@@ -34,6 +40,12 @@ def lines_of_run(folder: Path) -> list[dict[str, Any]]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{folder / SUMMARY} cannot be read: {error}", hint=f"doit run report:{folder.name}") from None
     return found
+
+
+def _later() -> dict[str, Any]:
+    """What a line can do without, as the schema has it."""
+    defaults = {item.name: item.default for item in attrs.fields(TrialSummary) if item.default is not attrs.NOTHING}
+    return {name: {} if hasattr(default, "factory") else default for name, default in defaults.items()}
 
 
 def rows_of_run(folder: Path, lines: Iterable[dict[str, Any]]) -> list[Row]:

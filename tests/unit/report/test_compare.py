@@ -12,7 +12,9 @@ import pytest
 
 from evalkit.errors import UserError
 from evalkit.report.compare import compare_lines, variances
+from evalkit.report.schemas import schema
 from evalkit.report.sides import Pair, pairs, read_side
+from evalkit.report.summary import RunSummary
 from evalkit.report.verdict_line import evidence, verdict_line
 
 
@@ -241,6 +243,21 @@ def test_which_subjects_are_compared(results: Path) -> None:
     assert ([Pair("claude v/one", "claude v/two", False)], []) == pairs(before, read_side(":two", results))
     with pytest.raises(UserError, match="no subject is on both sides"):
         pairs(whole, read_side_of(results, "claude v/three"))
+
+
+def test_a_summary_of_an_earlier_evalkit(results: Path) -> None:
+    """What the schema does not require may be missing; what is no summary is said."""
+    required = schema(RunSummary)["$defs"]["TrialSummary"]["required"]
+    lines = [{name: value for name, value in line("a", number=number).items() if name in required}
+             | {"note": ""} for number in (1, 2)]
+    (results / "before/summary.json").write_bytes(orjson.dumps({"trials": lines}))
+    before = read_side("before", results)
+    found = compare_lines(before.lines, read_side("latest:v/one", results).lines)
+    assert found.rate is not None
+    assert (0.0, ["turns", "cost", "seconds"]) == (found.rate.apart.value, [each.name for each in found.measures])
+    (results / "before/summary.json").write_bytes(b'{"trials": [3]}')
+    with pytest.raises(UserError, match="cannot be read"):
+        read_side("before", results)
 
 
 def read_side_of(results: Path, subject: str) -> Any:
