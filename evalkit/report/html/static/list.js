@@ -37,7 +37,7 @@ function drawList(trials) {
   const row = (one) => h("tr", {"data-n": one.number},
     h("td", {class: "status"}, markOf(one.status)),
     h("td", {class: "case"}, h("a", {href: linkTo(one), title: one.reason}, one.unit)),
-    h("td", {class: "subject"}, one.subject),
+    h("td", {class: "subject", title: one.subject}, one.subject),
     h("td", {class: "n"}, one.trial),
     h("td", {class: "checks"}, one.checks.length > 24
       ? one.checks.filter((check) => check[1] === "pass").length + "/" + one.checks.length
