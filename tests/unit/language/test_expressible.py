@@ -58,10 +58,10 @@ ITEMS: list[tuple[str, str, str, Meaning, Any]] = [
     ("toolchain: a checkout where a variable names one, else packages",
      f'{BASE}; toolchain t {{ npm "a@1"; env R = "{{npm}}"; checkout env SDK {{ build "make"; caches "out"\n'
      'hides "evals"; npm none; env R = "{checkout}" } }',
-     "", lambda c: (c.setup.toolchains[0].npm, c.setup.toolchains[0].checkout, c.setup.toolchains[0].instead.npm,
-                    c.setup.toolchains[0].instead.env, c.setup.toolchains[0].instead.checkout.caches,
-                    c.setup.toolchains[0].instead.checkout.hides),
-     (("a@1",), None, (), (("R", "{checkout}"),), ("out",), ("evals",))),
+     "", lambda c: (c.setup.toolchains[0].npm, c.setup.toolchains[0].checkout, c.setup.toolchains[0].instead),
+     (("a@1",), None, m.Toolchain(
+         "t", env=(("R", "{checkout}"),), origin="cases/s/suite.eval:2:53", checkout=m.Checkout(
+             "SDK", "", m.Command(("make",), 600), "cases/s/suite.eval:2:95", ("out",), ("evals",))))),
     ("toolchain: a local checkout of the product under test with its build command",
      f'{BASE}; toolchain t {{ checkout env SDK else "../sdk" build "make -C {{checkout}}" time 9m\n'
      'program p = "{checkout}/p" }',
@@ -210,7 +210,8 @@ ITEMS: list[tuple[str, str, str, Meaning, Any]] = [
      'check h "spec.txt" "told" as h', lambda c: c.checks[-1].spec,
      m.StepsSpec((m.Put("cases/s/spec.txt", "x"), m.Run(m.Command(("t",), 600))))),
     ("what of a check's output tells why", f'{BASE}; define check h {{ run "t"; evidence "a", /^b$/i }}',
-     "check h as h", lambda c: c.checks[-1].spec.evidence, (m.Pattern("a"), m.Pattern("^b$", True, "i"))),
+     "check h as h", lambda c: c.checks[-1].spec,
+     m.StepsSpec((m.Run(m.Command(("t",), 600)),), evidence=(m.Pattern("a"), m.Pattern("^b$", True, "i")))),
 ]
 
 
