@@ -66,6 +66,9 @@ pub const Filter = enum {
     }
 };
 
+/// A habit as the view shows it.
+pub const Row = struct { key: u64, id: u32, name: []const u8, streak: u32, done: bool };
+
 pub const FilterChoice = struct { filter: Filter, name: []const u8 };
 
 pub const Msg = union(enum) {
@@ -82,10 +85,13 @@ pub const Model = struct {
     habit_count: usize = 0,
     next_id: u32 = 1,
     filter: Filter = .all,
+    /// Counts the days. A checkbox keeps the check that its user gave it, whatever
+    /// the model says later; so each day has rows of its own, under other keys.
+    day: u32 = 0,
     draft_buffer: canvas.TextBuffer(max_name_bytes) = .{},
 
     /// Not bound by name: the view asks the functions below.
-    pub const view_unbound = .{ "habits", "habit_count", "next_id", "draft_buffer", "all" };
+    pub const view_unbound = .{ "habits", "habit_count", "next_id", "day", "draft_buffer", "all" };
 
     pub const filters = [_]FilterChoice{
         .{ .filter = .all, .name = "All" },
@@ -102,11 +108,17 @@ pub const Model = struct {
         return model.habit_count < max_habits and trimmed(model.draft()).len > 0;
     }
 
-    pub fn visible(model: *const Model, arena: std.mem.Allocator) []const Habit {
-        var out: std.ArrayList(Habit) = .empty;
-        for (model.all()) |habit| {
-            if (!model.filter.shows(habit)) continue;
-            out.append(arena, habit) catch return &.{};
+    pub fn visible(model: *const Model, arena: std.mem.Allocator) []const Row {
+        var out: std.ArrayList(Row) = .empty;
+        for (model.all()) |*habit| {
+            if (!model.filter.shows(habit.*)) continue;
+            out.append(arena, .{
+                .key = @as(u64, model.day) << 32 | habit.id,
+                .id = habit.id,
+                .name = habit.name(),
+                .streak = habit.streak(),
+                .done = habit.done,
+            }) catch return &.{};
         }
         return out.items;
     }
@@ -171,9 +183,12 @@ pub fn update(model: *Model, msg: Msg) void {
         },
         .remove_habit => |id| model.remove(id),
         .show => |filter| model.filter = filter,
-        .new_day => for (model.habits[0..model.habit_count]) |*habit| {
-            habit.days_before = if (habit.done) habit.streak() else 0;
-            habit.done = false;
+        .new_day => {
+            model.day +%= 1;
+            for (model.habits[0..model.habit_count]) |*habit| {
+                habit.days_before = if (habit.done) habit.streak() else 0;
+                habit.done = false;
+            }
         },
     }
 }

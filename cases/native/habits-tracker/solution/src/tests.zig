@@ -179,3 +179,20 @@ test "the running app announces field, filter and habits" {
         &.{"name=\"2 of 4 done today\""},
     });
 }
+
+test "in the running app, a new day takes the checks away" {
+    const running = try Running.start();
+    defer running.stop();
+
+    try running.click(.checkbox, "Stretch");
+    try running.expectAnnounced(&.{&.{ "role=checkbox", "name=\"Stretch\"", " value=1" }});
+    try running.click(.button, "New day");
+    try running.expectAnnounced(&.{
+        &.{ "role=checkbox", "name=\"Stretch\"", " value=0" },
+        &.{ "role=checkbox", "name=\"Read 20 pages\"", " value=0" },
+        &.{"name=\"0 of 4 done today\""},
+    });
+    // They can be checked as before.
+    try running.click(.checkbox, "Stretch");
+    try running.expectAnnounced(&.{ &.{ "role=checkbox", "name=\"Stretch\"", " value=1" }, &.{"name=\"1 of 4 done today\""} });
+}

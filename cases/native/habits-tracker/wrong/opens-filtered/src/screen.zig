@@ -73,12 +73,6 @@ pub const Screen = struct {
         _ = try screen.find(kind, name);
     }
 
-    pub fn expectUnseen(screen: *const Screen, kind: canvas.WidgetKind, name: []const u8) !void {
-        if (search(screen.tree.root, kind, name) == null) return;
-        std.debug.print("the view still has a {t} named \"{s}\"\n", .{ kind, name });
-        return error.WidgetStillThere;
-    }
-
     /// The names of all widgets of a kind, in the order in which they are read.
     pub fn expectNames(screen: *const Screen, kind: canvas.WidgetKind, names: []const []const u8) !void {
         var found: [64][]const u8 = undefined;
@@ -163,10 +157,11 @@ pub const Running = struct {
         running.harness.destroy(testing.allocator);
     }
 
-    /// Drives the app with a line of the automation protocol.
-    pub fn command(running: Running, comptime format: []const u8, arguments: anytype) !void {
+    /// Clicks through the automation protocol, as a user's click would come.
+    pub fn click(running: Running, kind: canvas.WidgetKind, name: []const u8) !void {
+        const control = try findIn(running.app_state.tree.?.root, kind, name);
         var buffer: [128]u8 = undefined;
-        const line = try std.fmt.bufPrint(&buffer, format, arguments);
+        const line = try std.fmt.bufPrint(&buffer, "widget-click {s} {d}", .{ main.canvas_label, control.id });
         try running.harness.runtime.dispatchAutomationCommand(running.app_state.app(), line);
     }
 
