@@ -183,7 +183,7 @@ def test_a_conversation_is_searched(three: Made, open_page: Open) -> None:
     assert 0 == page.locator(".event.call details[open]").count()
     page.keyboard.press("/")
     page.keyboard.type("vitest run")
-    until(page, "document.querySelector('.told').textContent")
+    until(page, "location.hash.includes('find=vitest+run')")
     places = int(page.locator(".told").inner_text())
     assert places >= 1
     page.keyboard.press("Enter")

@@ -24,8 +24,8 @@ from evalkit.report.html.texts import embedded
 
 __all__ = ["can_render", "program_digest", "render"]
 
-_SCRIPTS = ("dom.js", "state.js", "matrix.js", "list.js", "diff.js", "talk.js", "search.js", "trial.js", "keys.js",
-            "main.js")
+_SCRIPTS = ("dom.js", "state.js", "matrix.js", "list.js", "diff.js", "talk.js", "search.js", "checks.js", "parts.js",
+            "trial.js", "keys.js", "main.js")
 """The parts of the page's script, in their order."""
 _POLICY = ("default-src 'none'; script-src 'sha256-{script}' 'strict-dynamic'; style-src 'sha256-{style}'; "
            "img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; "

@@ -1,10 +1,16 @@
 // Elements from texts. Nothing here, or anywhere in this script, makes markup of a text: what an agent wrote is put
 // into text nodes, and what could mislead the eye (control characters, what turns the direction of writing) is shown.
 
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+const CONTROL = new RegExp(
+  "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f" +
+    "\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}]",
+  "gu",
+);
 
-const NAMES = ("NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC " +
-  "FS GS RS US").split(" ");
+const NAMES = (
+  "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC " +
+  "FS GS RS US"
+).split(" ");
 
 /** What a control character is shown as. */
 function named(char) {
@@ -16,7 +22,10 @@ function named(char) {
 
 /** Append a text to an element, control characters made visible. */
 function putPlain(parent, text) {
-  if (text.search(CONTROL) < 0) { parent.append(text); return; }
+  if (text.search(CONTROL) < 0) {
+    parent.append(text);
+    return;
+  }
   let at = 0;
   for (const found of text.matchAll(CONTROL)) {
     if (found.index > at) parent.append(text.slice(at, found.index));
@@ -71,7 +80,7 @@ function dollars(value) {
 
 function duration(seconds) {
   if (seconds === null || seconds === undefined) return "";
-  if (seconds < 10) return (Math.round(seconds * 100) / 100) + " s";
+  if (seconds < 10) return Math.round(seconds * 100) / 100 + " s";
   if (seconds < 120) return Math.round(seconds) + " s";
   const minutes = Math.floor(seconds / 60);
   if (minutes < 120) return minutes + " min " + Math.round(seconds % 60) + " s";
@@ -85,14 +94,24 @@ function tokens(count) {
   return (count / 1e6).toFixed(2) + "M";
 }
 
-const bytes = (count) => count < 1e4 ? number(count) + " bytes" : count < 1e6 ? Math.round(count / 1e3) + " kB" : (count / 1e6).toFixed(1) + " MB";
+const bytes = (count) =>
+  count < 1e4
+    ? number(count) + " bytes"
+    : count < 1e6
+      ? Math.round(count / 1e3) + " kB"
+      : (count / 1e6).toFixed(1) + " MB";
 
 const MARKS = {pass: "✓", fail: "✕", contaminated: "◐", error: "!", "not run": "·", skipped: "s"};
 
 /** A status as its mark. */
 function markOf(status, more) {
-  return h("i", {class: "mark " + status.replace(" ", "-") + (more ? " " + more : ""), title: status, "aria-label": status}, MARKS[status] || "?");
+  return h(
+    "i",
+    {class: "mark " + status.replace(" ", "-") + (more ? " " + more : ""), title: status, "aria-label": status},
+    MARKS[status] || "?",
+  );
 }
 
 /** Whether the person types into a field. */
-const typing = (target) => target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
+const typing = (target) =>
+  target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;

@@ -21,32 +21,53 @@ function sorted(trials) {
   const turn = state.sort.startsWith("-") ? -1 : 1;
   const lacks = (value) => value === null || value === undefined;
   return [...trials].sort((a, b) => {
-    const x = field[2](a), y = field[2](b);
+    const x = field[2](a),
+      y = field[2](b);
     if (lacks(x) || lacks(y)) return Number(lacks(x)) - Number(lacks(y));
     return turn * (typeof x === "string" ? x.localeCompare(y) : x - y);
   });
 }
 
 function drawList(trials) {
-  const head = h("tr", null, FIELDS.map(([name, label]) => {
-    const by = state.sort.replace(/^-/, "") === name;
-    const down = state.sort.startsWith("-");
-    return h("th", {scope: "col", class: name, "aria-sort": by ? (down ? "descending" : "ascending") : null},
-      h("button", {type: "button", onclick: () => go({sort: by ? (down ? "" : "-" + name) : name}, true)}, label, by ? (down ? " ↓" : " ↑") : ""));
-  }));
-  const row = (one) => h("tr", {"data-n": one.number},
-    h("td", {class: "status"}, markOf(one.status)),
-    h("td", {class: "case"}, h("a", {href: linkTo(one), title: one.reason}, one.unit)),
-    h("td", {class: "subject", title: one.subject}, one.subject),
-    h("td", {class: "n"}, one.trial),
-    h("td", {class: "checks"}, one.checks.length > 24
-      ? one.checks.filter((check) => check[1] === "pass").length + "/" + one.checks.length
-      : one.checks.map(([id, came]) => h("i", {class: "dot " + came, title: id + ": " + came}))),
-    h("td", {class: "n"}, one.judge === null ? "" : one.judge.toFixed(1)),
-    h("td", {class: "n"}, one.turns === null ? "" : one.turns),
-    h("td", {class: "n"}, tokens(one.tokens)),
-    h("td", {class: "n"}, dollars(one.cost)),
-    h("td", {class: "n"}, one.ended ? duration(one.seconds) : ""));
+  const head = h(
+    "tr",
+    null,
+    FIELDS.map(([name, label]) => {
+      const by = state.sort.replace(/^-/, "") === name;
+      const down = state.sort.startsWith("-");
+      return h(
+        "th",
+        {scope: "col", class: name, "aria-sort": by ? (down ? "descending" : "ascending") : null},
+        h(
+          "button",
+          {type: "button", onclick: () => go({sort: by ? (down ? "" : "-" + name) : name}, true)},
+          label,
+          by ? (down ? " ↓" : " ↑") : "",
+        ),
+      );
+    }),
+  );
+  const row = (one) =>
+    h(
+      "tr",
+      {"data-n": one.number},
+      h("td", {class: "status"}, markOf(one.status)),
+      h("td", {class: "case"}, h("a", {href: linkTo(one), title: one.reason}, one.unit)),
+      h("td", {class: "subject", title: one.subject}, one.subject),
+      h("td", {class: "n"}, one.trial),
+      h(
+        "td",
+        {class: "checks"},
+        one.checks.length > 24
+          ? one.checks.filter((check) => check[1] === "pass").length + "/" + one.checks.length
+          : one.checks.map(([id, came]) => h("i", {class: "dot " + came, title: id + ": " + came})),
+      ),
+      h("td", {class: "n"}, one.judge === null ? "" : one.judge.toFixed(1)),
+      h("td", {class: "n"}, one.turns === null ? "" : one.turns),
+      h("td", {class: "n"}, tokens(one.tokens)),
+      h("td", {class: "n"}, dollars(one.cost)),
+      h("td", {class: "n"}, one.ended ? duration(one.seconds) : ""),
+    );
   const body = h("tbody");
   let at = 0;
   moreLines = () => {
@@ -56,7 +77,9 @@ function drawList(trials) {
     return moreLines;
   };
   const mine = moreLines;
-  const goOn = () => { if (moreLines === mine && moreLines()) setTimeout(goOn, 30); };
+  const goOn = () => {
+    if (moreLines === mine && moreLines()) setTimeout(goOn, 30);
+  };
   goOn();
   $("list").replaceChildren(h("table", {class: "list"}, h("thead", null, head), body));
 }

@@ -9,10 +9,22 @@ function show() {
   if (inTrial && !$("overview").hidden) overviewAt = window.scrollY;
   $("overview").hidden = inTrial;
   $("trial").hidden = !inTrial;
-  if (inTrial) { showTrial(); return; }
+  if (inTrial) {
+    showTrial();
+    return;
+  }
   document.title = INDEX.run + " · evalkit";
   went = "";
-  const key = JSON.stringify([state.q, state.status, state.suite, state.arm, state.tier, state.failed, state.view, state.sort]);
+  const key = JSON.stringify([
+    state.q,
+    state.status,
+    state.suite,
+    state.arm,
+    state.tier,
+    state.failed,
+    state.view,
+    state.sort,
+  ]);
   if (key !== lastFilter) {
     lastFilter = key;
     filter();
@@ -40,10 +52,14 @@ for (const part of document.querySelectorAll("[data-grow]")) part.style.flexGrow
 for (const part of document.querySelectorAll("[data-part]")) part.style.width = part.dataset.part + "%";
 $("filters").addEventListener("submit", (event) => event.preventDefault());
 let typedWait = 0;
-$("q").addEventListener("input", () => { clearTimeout(typedWait); typedWait = setTimeout(() => go({q: $("q").value}, true), 60); });
+$("q").addEventListener("input", () => {
+  clearTimeout(typedWait);
+  typedWait = setTimeout(() => go({q: $("q").value}, true), 60);
+});
 $("clear").addEventListener("click", () => go({q: "", status: [], suite: [], arm: [], tier: [], failed: ""}, true));
 $("help-button").addEventListener("click", () => $("help").showModal());
-for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => go({view: button.dataset.view}, true));
+for (const button of document.querySelectorAll("[data-view]"))
+  button.addEventListener("click", () => go({view: button.dataset.view}, true));
 // A link within the page is a step, also where the address is the same already. The marks in the page do not know the
 // filters: a click on one keeps them.
 document.addEventListener("click", (event) => {
@@ -51,10 +67,22 @@ document.addEventListener("click", (event) => {
   if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
   went = "";
-  go(TABLE.contains(link) ? {...CLOSED, trial: TRIALS[Number(link.dataset.n)].place} : readState(link.getAttribute("href")));
+  go(
+    TABLE.contains(link)
+      ? {...CLOSED, trial: TRIALS[Number(link.dataset.n)].place}
+      : readState(link.getAttribute("href")),
+  );
 });
-window.addEventListener("popstate", () => { state = readState(); show(); });
-window.addEventListener("hashchange", () => { if (hashOf(readState()) !== hashOf(state)) { state = readState(); show(); } });
+window.addEventListener("popstate", () => {
+  state = readState();
+  show();
+});
+window.addEventListener("hashchange", () => {
+  if (hashOf(readState()) !== hashOf(state)) {
+    state = readState();
+    show();
+  }
+});
 document.addEventListener("keydown", pressed);
 new ResizeObserver(fitMatrix).observe($("overview"));
 window.addEventListener("beforeprint", () => {

@@ -6,13 +6,29 @@ class Search {
     this.found = [];
     this.at = -1;
     this.needle = "";
-    this.field = h("input", {type: "search", id: "find", placeholder: "search the conversation   /", "aria-label": "search the conversation", spellcheck: "false",
-      oninput: () => this.typed(), onkeydown: (event) => this.pressed(event)});
+    this.field = h("input", {
+      type: "search",
+      id: "find",
+      placeholder: "search the conversation   /",
+      "aria-label": "search the conversation",
+      spellcheck: "false",
+      oninput: () => this.typed(),
+      onkeydown: (event) => this.pressed(event),
+    });
     this.told = h("span", {class: "dim told", role: "status"});
-    this.element = h("div", {class: "search"}, this.field, this.told,
-      h("button", {type: "button", title: "previous (Shift+Enter)", "aria-label": "previous", onclick: () => this.step(-1)}, "↑"),
+    this.element = h(
+      "div",
+      {class: "search"},
+      this.field,
+      this.told,
+      h(
+        "button",
+        {type: "button", title: "previous (Shift+Enter)", "aria-label": "previous", onclick: () => this.step(-1)},
+        "↑",
+      ),
       h("button", {type: "button", title: "next (Enter)", "aria-label": "next", onclick: () => this.step(1)}, "↓"),
-      h("button", {type: "button", title: "open or fold all calls (e)", onclick: () => this.toggle()}, "fold / unfold"));
+      h("button", {type: "button", title: "open or fold all calls (e)", onclick: () => this.toggle()}, "fold / unfold"),
+    );
   }
 
   toggle() {
@@ -22,13 +38,19 @@ class Search {
 
   typed() {
     clearTimeout(this.waits);
-    this.waits = setTimeout(() => { this.look(this.field.value); go({find: this.field.value}, true); }, 120);
+    this.waits = setTimeout(() => {
+      this.look(this.field.value);
+      go({find: this.field.value}, true);
+    }, 120);
   }
 
   pressed(event) {
     if (event.key === "Enter") {
       event.preventDefault();
-      if (this.field.value !== this.needle) { clearTimeout(this.waits); this.look(this.field.value); }
+      if (this.field.value !== this.needle) {
+        clearTimeout(this.waits);
+        this.look(this.field.value);
+      }
       this.step(event.shiftKey ? -1 : 1);
     }
   }
@@ -54,7 +76,8 @@ class Search {
 
   step(by) {
     if (!this.found.length) return;
-    this.at = this.at < 0 ? (by > 0 ? 0 : this.found.length - 1) : (this.at + by + this.found.length) % this.found.length;
+    this.at =
+      this.at < 0 ? (by > 0 ? 0 : this.found.length - 1) : (this.at + by + this.found.length) % this.found.length;
     const [block, count] = this.found[this.at];
     block.open();
     for (const old of document.querySelectorAll("mark.current")) old.classList.remove("current");

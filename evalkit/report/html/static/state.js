@@ -15,10 +15,19 @@ function readState(hash = location.hash) {
   const given = new URLSearchParams(hash.slice(1));
   const list = (name) => (given.get(name) || "").split(",").filter(Boolean);
   return {
-    q: given.get("q") || "", status: list("status"), suite: list("suite"), arm: list("arm"), tier: list("tier"),
-    failed: given.get("failed") || "", view: given.get("view") === "list" ? "list" : "matrix",
-    sort: given.get("sort") || "", trial: given.get("trial") || "", find: given.get("find") || "",
-    line: Number(given.get("line")) || 0, part: given.get("part") || "", file: given.get("file") || "",
+    q: given.get("q") || "",
+    status: list("status"),
+    suite: list("suite"),
+    arm: list("arm"),
+    tier: list("tier"),
+    failed: given.get("failed") || "",
+    view: given.get("view") === "list" ? "list" : "matrix",
+    sort: given.get("sort") || "",
+    trial: given.get("trial") || "",
+    find: given.get("find") || "",
+    line: Number(given.get("line")) || 0,
+    part: given.get("part") || "",
+    file: given.get("file") || "",
   };
 }
 
@@ -26,7 +35,21 @@ let state = readState();
 
 function hashOf(of) {
   const given = new URLSearchParams();
-  for (const name of ["q", "status", "suite", "arm", "tier", "failed", "view", "sort", "trial", "part", "file", "find", "line"]) {
+  for (const name of [
+    "q",
+    "status",
+    "suite",
+    "arm",
+    "tier",
+    "failed",
+    "view",
+    "sort",
+    "trial",
+    "part",
+    "file",
+    "find",
+    "line",
+  ]) {
     const value = Array.isArray(of[name]) ? of[name].join(",") : String(of[name] || "");
     if (value && !(name === "view" && value === "matrix")) given.set(name, value);
   }
@@ -57,7 +80,10 @@ function fits(one) {
   if (arm.length && !arm.includes(one.arm)) return false;
   if (tier.length && !tier.includes(one.tier)) return false;
   if (failed && !one.checks.some(([id, came]) => id === failed && came === "fail")) return false;
-  return q.toLowerCase().split(/\s+/).every((word) => one.text.includes(word));
+  return q
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => one.text.includes(word));
 }
 
 /** The trials that the filters leave, in the order in which they stand. */

@@ -1,6 +1,16 @@
 // A transcript as a conversation. What a call was given and what came of it is folded, and drawn when it is opened.
 
-const TOOLS = {read: "read", write: "write", edit: "edit", shell: "shell", search: "search", mcp: "mcp", web: "web", task: "task", other: "tool"};
+const TOOLS = {
+  read: "read",
+  write: "write",
+  edit: "edit",
+  shell: "shell",
+  search: "search",
+  mcp: "mcp",
+  web: "web",
+  task: "task",
+  other: "tool",
+};
 const ROLES = {prompt: "prompt", assistant: "agent", thinking: "thinks", user: "user", system: "system"};
 
 /** A text with its code blocks (between lines of three backticks) and `code` as such; nothing else of Markdown. */
@@ -45,46 +55,90 @@ class Block {
   get texts() {
     const one = this.event;
     if (one.k !== "call") return [one.text];
-    return [one.about, ...(one.inputs || []).map((pair) => pair[0] + "\n" + pair[1]), ...(one.diffs || []), one.result || ""];
+    return [
+      one.about,
+      ...(one.inputs || []).map((pair) => pair[0] + "\n" + pair[1]),
+      ...(one.diffs || []),
+      one.result || "",
+    ];
   }
 
   frame(kind, ...parts) {
-    return h("div", {class: "event " + kind + (this.event.sub ? " sub" : "")},
-      h("a", {class: "line", href: hashOf({...state, part: "conversation", line: this.event.line}), title: "line " + this.event.line + " of transcript.jsonl"}, this.event.line || ""),
-      h("div", {class: "body"}, ...parts));
+    return h(
+      "div",
+      {class: "event " + kind + (this.event.sub ? " sub" : "")},
+      h(
+        "a",
+        {
+          class: "line",
+          href: hashOf({...state, part: "conversation", line: this.event.line}),
+          title: "line " + this.event.line + " of transcript.jsonl",
+        },
+        this.event.line || "",
+      ),
+      h("div", {class: "body"}, ...parts),
+    );
   }
 
   makeText() {
     const {role, sub, text} = this.event;
     this.body = h("div", {class: "text"});
-    const folded = role === "thinking" || role === "system" || ((role === "user" || role === "prompt") && text.length > 4000);
+    const folded =
+      role === "thinking" || role === "system" || ((role === "user" || role === "prompt") && text.length > 4000);
     const label = h("span", {class: "role"}, ROLES[role] || role, sub ? " of a sub-agent" : "");
     if (!folded) {
       this.paint(null);
       return this.frame("message " + role, label, this.body);
     }
     const first = text.split("\n", 1)[0].slice(0, 160);
-    this.fold = h("details", {ontoggle: () => this.drawOnce()}, h("summary", null, label, h("span", {class: "first"}, first)), this.body);
+    this.fold = h(
+      "details",
+      {ontoggle: () => this.drawOnce()},
+      h("summary", null, label, h("span", {class: "first"}, first)),
+      this.body,
+    );
     return this.frame("message " + role, this.fold);
   }
 
   makeNote() {
     this.body = h("span", {class: "text"});
     this.paint(null);
-    return this.frame("remark " + this.event.what.replace(" ", "-"), h("span", {class: "role"}, this.event.what), this.body);
+    return this.frame(
+      "remark " + this.event.what.replace(" ", "-"),
+      h("span", {class: "role"}, this.event.what),
+      this.body,
+    );
   }
 
   makeCall() {
     const one = this.event;
-    const status = one.status === "ok" ? "" : h("span", {class: "came " + one.status},
-      (one.status === "missing" ? "no result" : one.status) + (one.status === "error" && !one.ran ? ", not carried out" : ""));
+    const status =
+      one.status === "ok"
+        ? ""
+        : h(
+            "span",
+            {class: "came " + one.status},
+            (one.status === "missing" ? "no result" : one.status) +
+              (one.status === "error" && !one.ran ? ", not carried out" : ""),
+          );
     const own = ["other", "mcp", "web", "task", "search"].includes(one.tool) ? one.name : TOOLS[one.tool] || one.tool;
     this.hits = h("span", {class: "hits"});
     this.about = h("span", {class: "about"}, one.about);
     this.body = h("div", {class: "inside"});
-    this.fold = h("details", {ontoggle: () => this.drawOnce()},
-      h("summary", null, h("span", {class: "tool " + one.tool, title: one.name}, own), this.about,
-        one.diffs ? drawStat(one.added, one.removed) : "", status, this.hits), this.body);
+    this.fold = h(
+      "details",
+      {ontoggle: () => this.drawOnce()},
+      h(
+        "summary",
+        null,
+        h("span", {class: "tool " + one.tool, title: one.name}, own),
+        this.about,
+        one.diffs ? drawStat(one.added, one.removed) : "",
+        status,
+        this.hits,
+      ),
+      this.body,
+    );
     return this.frame("call", this.fold);
   }
 
@@ -136,9 +190,15 @@ class Block {
 class Talk {
   constructor(talk) {
     this.events = talk.events;
-    this.events.forEach((event, at) => { event.key = at; });
+    this.events.forEach((event, at) => {
+      event.key = at;
+    });
     this.blocks = this.events.map((event) => new Block(event));
-    this.element = h("div", {class: "talk"}, this.blocks.map((block) => block.element));
+    this.element = h(
+      "div",
+      {class: "talk"},
+      this.blocks.map((block) => block.element),
+    );
   }
 
   foldAll(open) {
@@ -155,7 +215,10 @@ class Talk {
     let found = null;
     for (const block of this.blocks) {
       const {line: own, result_line: result} = block.event;
-      if (own === line || result === line) { found = block; break; }
+      if (own === line || result === line) {
+        found = block;
+        break;
+      }
       if (own && own < line) found = block;
     }
     if (!found) return;
