@@ -53,18 +53,6 @@ pub const Screen = struct {
         try screen.send(screen.tree.msgForPointer(control.id, .up) orelse return error.ControlSendsNothing);
     }
 
-    /// Types as the runtime delivers it: one edit for the whole text.
-    pub fn typeInto(screen: *Screen, name: []const u8, text: []const u8) !void {
-        const field = try screen.find(.text_field, name);
-        try screen.send(screen.tree.msgForTextEdit(field.id, .{ .insert_text = text }) orelse return error.ControlSendsNothing);
-    }
-
-    pub fn pressEnter(screen: *Screen, name: []const u8) !void {
-        const field = try screen.find(.text_field, name);
-        const enter: canvas.WidgetKeyboardEvent = .{ .phase = .key_down, .focused_id = field.id, .key = "enter" };
-        try screen.send(screen.tree.msgForKeyboard(field.id, enter) orelse return error.ControlSendsNothing);
-    }
-
     pub fn find(screen: *const Screen, kind: canvas.WidgetKind, name: []const u8) !canvas.Widget {
         return findIn(screen.tree.root, kind, name);
     }
@@ -77,16 +65,6 @@ pub const Screen = struct {
         if (search(screen.tree.root, kind, name) == null) return;
         std.debug.print("the view still has a {t} named \"{s}\"\n", .{ kind, name });
         return error.WidgetStillThere;
-    }
-
-    /// The names of all widgets of a kind, in the order in which they are read.
-    pub fn expectNames(screen: *const Screen, kind: canvas.WidgetKind, names: []const []const u8) !void {
-        var found: [64][]const u8 = undefined;
-        var len: usize = 0;
-        collect(screen.tree.root, kind, &found, &len);
-        errdefer for (found[0..len]) |name| std.debug.print("seen: \"{s}\"\n", .{name});
-        try testing.expectEqual(names.len, len);
-        for (names, found[0..len]) |expected, actual| try testing.expectEqualStrings(expected, actual);
     }
 
     /// No text is cut and no control is nameless, from the smallest window on.
@@ -117,14 +95,6 @@ pub fn findIn(widget: canvas.Widget, kind: canvas.WidgetKind, name: []const u8) 
         std.debug.print("the view has no {t} named \"{s}\"\n", .{ kind, name });
         return error.WidgetNotFound;
     };
-}
-
-fn collect(widget: canvas.Widget, kind: canvas.WidgetKind, out: [][]const u8, len: *usize) void {
-    if (widget.kind == kind) {
-        out[len.*] = announced(widget);
-        len.* += 1;
-    }
-    for (widget.children) |child| collect(child, kind, out, len);
 }
 
 /// The app in its real loop, headless.
@@ -161,13 +131,6 @@ pub const Running = struct {
         testing.allocator.free(running.snapshot_buffer);
         running.app_state.destroy();
         running.harness.destroy(testing.allocator);
-    }
-
-    /// Drives the app with a line of the automation protocol.
-    pub fn command(running: Running, comptime format: []const u8, arguments: anytype) !void {
-        var buffer: [128]u8 = undefined;
-        const line = try std.fmt.bufPrint(&buffer, format, arguments);
-        try running.harness.runtime.dispatchAutomationCommand(running.app_state.app(), line);
     }
 
     /// Each group of parts stands together in a line of what the app announces.
