@@ -1,6 +1,6 @@
 """A sample of the native suite is proven: two apps, a core, and both tracks of a case that has them.
 
-All 30 units are proven by `evalkit check --prove cases/native`, which takes the better part of an hour on two cores.
+All 30 units are proven by `evalkit check --prove cases/native`, which takes several times as long.
 Live checks are left out here; tests/e2e/test_live.py is about them.
 """
 
