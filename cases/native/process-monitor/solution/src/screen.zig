@@ -73,22 +73,6 @@ pub const Screen = struct {
         _ = try screen.find(kind, name);
     }
 
-    pub fn expectUnseen(screen: *const Screen, kind: canvas.WidgetKind, name: []const u8) !void {
-        if (search(screen.tree.root, kind, name) == null) return;
-        std.debug.print("the view still has a {t} named \"{s}\"\n", .{ kind, name });
-        return error.WidgetStillThere;
-    }
-
-    /// The names of all widgets of a kind, in the order in which they are read.
-    pub fn expectNames(screen: *const Screen, kind: canvas.WidgetKind, names: []const []const u8) !void {
-        var found: [64][]const u8 = undefined;
-        var len: usize = 0;
-        collect(screen.tree.root, kind, &found, &len);
-        errdefer for (found[0..len]) |name| std.debug.print("seen: \"{s}\"\n", .{name});
-        try testing.expectEqual(names.len, len);
-        for (names, found[0..len]) |expected, actual| try testing.expectEqualStrings(expected, actual);
-    }
-
     /// No text is cut and no control is nameless, from the smallest window on.
     pub fn expectSound(screen: *const Screen) !void {
         const sizes: canvas.LayoutAuditSweepOptions = .{ .min_size = main.window_min_size, .default_size = main.window_size };
@@ -117,14 +101,6 @@ pub fn findIn(widget: canvas.Widget, kind: canvas.WidgetKind, name: []const u8) 
         std.debug.print("the view has no {t} named \"{s}\"\n", .{ kind, name });
         return error.WidgetNotFound;
     };
-}
-
-fn collect(widget: canvas.Widget, kind: canvas.WidgetKind, out: [][]const u8, len: *usize) void {
-    if (widget.kind == kind) {
-        out[len.*] = announced(widget);
-        len.* += 1;
-    }
-    for (widget.children) |child| collect(child, kind, out, len);
 }
 
 /// The app in its real loop, headless.
@@ -162,13 +138,6 @@ pub const Running = struct {
         testing.allocator.free(running.snapshot_buffer);
         running.app_state.destroy();
         running.harness.destroy(testing.allocator);
-    }
-
-    /// Drives the app with a line of the automation protocol.
-    pub fn command(running: Running, comptime format: []const u8, arguments: anytype) !void {
-        var buffer: [128]u8 = undefined;
-        const line = try std.fmt.bufPrint(&buffer, format, arguments);
-        try running.harness.runtime.dispatchAutomationCommand(running.app_state.app(), line);
     }
 
     /// Each group of parts stands together in a line of what the app announces.

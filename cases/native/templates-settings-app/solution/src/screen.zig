@@ -53,30 +53,12 @@ pub const Screen = struct {
         try screen.send(screen.tree.msgForPointer(control.id, .up) orelse return error.ControlSendsNothing);
     }
 
-    /// Types as the runtime delivers it: one edit for the whole text.
-    pub fn typeInto(screen: *Screen, name: []const u8, text: []const u8) !void {
-        const field = try screen.find(.text_field, name);
-        try screen.send(screen.tree.msgForTextEdit(field.id, .{ .insert_text = text }) orelse return error.ControlSendsNothing);
-    }
-
-    pub fn pressEnter(screen: *Screen, name: []const u8) !void {
-        const field = try screen.find(.text_field, name);
-        const enter: canvas.WidgetKeyboardEvent = .{ .phase = .key_down, .focused_id = field.id, .key = "enter" };
-        try screen.send(screen.tree.msgForKeyboard(field.id, enter) orelse return error.ControlSendsNothing);
-    }
-
     pub fn find(screen: *const Screen, kind: canvas.WidgetKind, name: []const u8) !canvas.Widget {
         return findIn(screen.tree.root, kind, name);
     }
 
     pub fn expectSeen(screen: *const Screen, kind: canvas.WidgetKind, name: []const u8) !void {
         _ = try screen.find(kind, name);
-    }
-
-    pub fn expectUnseen(screen: *const Screen, kind: canvas.WidgetKind, name: []const u8) !void {
-        if (search(screen.tree.root, kind, name) == null) return;
-        std.debug.print("the view still has a {t} named \"{s}\"\n", .{ kind, name });
-        return error.WidgetStillThere;
     }
 
     /// The names of all widgets of a kind, in the order in which they are read.
@@ -163,10 +145,11 @@ pub const Running = struct {
         running.harness.destroy(testing.allocator);
     }
 
-    /// Drives the app with a line of the automation protocol.
-    pub fn command(running: Running, comptime format: []const u8, arguments: anytype) !void {
+    /// Clicks through the automation protocol, as a user's click would come.
+    pub fn click(running: Running, kind: canvas.WidgetKind, name: []const u8) !void {
+        const control = try findIn(running.app_state.tree.?.root, kind, name);
         var buffer: [128]u8 = undefined;
-        const line = try std.fmt.bufPrint(&buffer, format, arguments);
+        const line = try std.fmt.bufPrint(&buffer, "widget-click {s} {d}", .{ main.canvas_label, control.id });
         try running.harness.runtime.dispatchAutomationCommand(running.app_state.app(), line);
     }
 

@@ -118,3 +118,23 @@ test "the running app announces sections and switches" {
         &.{"name=\"5 of 9 settings on\""},
     });
 }
+
+test "in the running app, switches follow what is turned off and restored" {
+    const running = try Running.start();
+    defer running.stop();
+
+    try running.click(.switch_control, "Line numbers");
+    try running.click(.button, "Turn off everything in Privacy");
+    try running.expectAnnounced(&.{
+        &.{ "role=switch", "name=\"Line numbers\"", " value=1" },
+        &.{ "role=switch", "name=\"Remember search history\"", " value=0" },
+    });
+    try running.click(.button, "Restore defaults");
+    try running.expectAnnounced(&.{
+        &.{ "role=switch", "name=\"Line numbers\"", " value=0" },
+        &.{ "role=switch", "name=\"Remember search history\"", " value=1" },
+    });
+    // They are switches as before.
+    try running.click(.switch_control, "Line numbers");
+    try running.expectAnnounced(&.{&.{ "role=switch", "name=\"Line numbers\"", " value=1" }});
+}

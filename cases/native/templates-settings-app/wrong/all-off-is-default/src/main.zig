@@ -11,7 +11,7 @@ const canvas = native_sdk.canvas;
 const geometry = native_sdk.geometry;
 
 pub const canvas_label = "main-canvas";
-pub const window_size = geometry.SizeF.init(560, 760);
+pub const window_size = geometry.SizeF.init(560, 860);
 /// The smallest window; tests.zig shows that everything fits in it.
 pub const window_min_size = geometry.SizeF.init(420, 360);
 
@@ -67,7 +67,7 @@ pub const Setting = enum {
 const Settings = std.EnumSet(Setting);
 
 /// A setting as the view shows it.
-pub const Row = struct { id: Setting, name: []const u8, note: []const u8, on: bool };
+pub const Row = struct { key: u64, id: Setting, name: []const u8, note: []const u8, on: bool };
 
 pub const Msg = union(enum) {
     toggle: Setting,
@@ -77,9 +77,13 @@ pub const Msg = union(enum) {
 
 pub const Model = struct {
     on: Settings = defaults(),
+    /// How often settings were changed other than by their switches. A switch keeps
+    /// the position that its user gave it, whatever the model says later; so such a
+    /// change makes the rows anew, under other keys.
+    generation: u32 = 0,
 
     /// The view sees settings as rows and counts, never the set itself.
-    pub const view_unbound = .{"on"};
+    pub const view_unbound = .{ "on", "generation" };
 
     pub fn notificationRows(model: *const Model, arena: std.mem.Allocator) []const Row {
         return model.rows(.notifications, arena);
@@ -134,8 +138,13 @@ pub const Model = struct {
         for (std.enums.values(Setting)) |setting| {
             const about = setting.about();
             if (about.section != section) continue;
-            const row: Row = .{ .id = setting, .name = about.name, .note = about.note, .on = model.on.contains(setting) };
-            out.append(arena, row) catch return &.{};
+            out.append(arena, .{
+                .key = @as(u64, model.generation) << 8 | @intFromEnum(setting),
+                .id = setting,
+                .name = about.name,
+                .note = about.note,
+                .on = model.on.contains(setting),
+            }) catch return &.{};
         }
         return out.items;
     }
@@ -164,11 +173,15 @@ pub fn update(model: *Model, msg: Msg) void {
     switch (msg) {
         .toggle => |setting| model.on.toggle(setting),
         .turn_off_section => |section| {
+            model.generation +%= 1;
             for (std.enums.values(Setting)) |setting| {
                 if (setting.about().section == section) model.on.remove(setting);
             }
         },
-        .restore_defaults => model.on = defaults(),
+        .restore_defaults => {
+            model.generation +%= 1;
+            model.on = defaults();
+        },
     }
 }
 
