@@ -1,1 +1,1 @@
-//! None.
+../../../solution-zig/src/tests.zig
