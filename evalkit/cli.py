@@ -37,6 +37,7 @@ COMMANDS = {
     "upload": ("upload", "a run's trials as an experiment at Braintrust"),
     "compare": ("compare", "two runs, subjects or arms, paired by case: what differs, how surely, and why"),
     "history": ("history", "what a case came to in all runs"),
+    "metrics": ("metrics", "how agents did their work: first pass, retries, violations, off their transcripts"),
     "transcript": ("transcript", "what an agent did: its transcript as a conversation"),
     "doctor": ("doctor", "what works on this machine, and the line to type where something does not"),
     "store": ("store", "the store of outcomes: list, clear, verify, export, import"),

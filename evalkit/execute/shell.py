@@ -46,11 +46,15 @@ class _Operator:
 
 @define
 class Simple:
-    """One command: its words without leading assignments, and the files that it is redirected to."""
+    """One command: its words without leading assignments, and the files that it is redirected to.
+
+    then: the operator behind it, "" where there is none.
+    """
 
     words: list[Word] = field(factory=list)
     outputs: list[Word] = field(factory=list)
     background: bool = False
+    then: str = ""
 
 
 def simple_commands(text: str, deep: int = 0) -> list[Simple]:
@@ -71,6 +75,7 @@ def simple_commands(text: str, deep: int = 0) -> list[Simple]:
                 skipping = _add(current, token)
         elif token.text not in _WRITING | _READING:
             current.background = token.text == "&"
+            current.then = token.text
             found += [current] if current.words or current.outputs else []
             current, skipping = Simple(), False
         elif not isinstance(tokens[index + 1] if index + 1 < len(tokens) else None, Word):

@@ -10,7 +10,7 @@ import sys
 from typing import Literal
 
 import orjson
-from attrs import asdict, frozen
+from attrs import AttrsInstance, asdict, frozen
 
 from evalkit.records import SCHEMA
 from evalkit.report.stats import Interval
@@ -217,7 +217,7 @@ class HistoryData:
     entries: tuple[HistoryEntry, ...]
 
 
-def print_data(data: ReportData | CompareData | HistoryData) -> None:
-    """Print as JSON, with the schema's number."""
+def print_data(data: AttrsInstance) -> None:
+    """Print one of these, or of metrics_data.py, as JSON with the schema's number."""
     text = orjson.dumps({"schema": SCHEMA, **asdict(data)}, option=orjson.OPT_INDENT_2)
     sys.stdout.write(text.decode() + "\n")

@@ -22,16 +22,18 @@ from evalkit.grade.verdict import Grade
 from evalkit.records import SCHEMA, write_json
 from evalkit.report.aggregate import Aggregate
 from evalkit.report.data import CompareData, HistoryData, ReportData
+from evalkit.report.metrics_data import MetricsData, RunMetrics
 from evalkit.report.regraded import RegradedTrial
 from evalkit.report.result import TrialResult
 from evalkit.report.summary import RunSummary
 
 __all__ = ["PRINTED", "RECORDS", "schema", "write_schemas"]
 
-RECORDS: dict[str, type] = {"agent": AgentRecord, "aggregate": Aggregate, "grade": Grade, "regrade": RegradedTrial,
-                           "result": TrialResult, "summary": RunSummary}
+RECORDS: dict[str, type] = {"agent": AgentRecord, "aggregate": Aggregate, "authoring-metrics": RunMetrics,
+                           "grade": Grade, "regrade": RegradedTrial, "result": TrialResult, "summary": RunSummary}
 """The records by the names of their schema files."""
-PRINTED: dict[str, type] = {"compare": CompareData, "history": HistoryData, "report": ReportData}
+PRINTED: dict[str, type] = {"compare": CompareData, "history": HistoryData, "metrics": MetricsData,
+                           "report": ReportData}
 """What commands of these names print with --json."""
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _PLAIN: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean", types.NoneType: "null"}

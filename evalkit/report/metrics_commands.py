@@ -1,0 +1,114 @@
+"""Compliance commands among what an agent ran in its shell: which are there, and whose exit status was seen; pure.
+
+A declared text is how a command begins, word by word: `make test` is in `cd x && timeout 60 make test -s; echo done`
+and not in `make tests`. Programs that run another one (`timeout`, `env`, `sh -c` …) are looked through; a program is
+known by its name, wherever it lies. A declared regex is found in a command's words.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from attrs import frozen
+
+from evalkit.analysis.dialect import compile_regex
+from evalkit.analysis.model import Pattern
+from evalkit.execute.shell import Simple, Unclear, simple_commands
+
+__all__ = ["Checked", "Compliance"]
+
+_WRAPPERS = frozenset({"builtin", "command", "env", "exec", "nice", "nohup", "npx", "bunx", "stdbuf", "time",
+                       "timeout"})
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash"})
+_OWN_WORDS = re.compile(r"-|\d[\d.]*[smhd]?$|\w+=")
+"""Words of a wrapper's own: options, numbers, variables."""
+_SEPARATORS = re.compile(r"&&|\|\||[;&|\n]")
+_SECONDS = 2.0
+"""For one regex on one command: the agent decides on its text."""
+
+
+@frozen
+class Checked:
+    """What a shell call is, that runs at least one compliance command.
+
+    alone: it is one command. settled: where the call succeeded, so did all its compliance commands; else another
+    command's exit status (behind `;`, `|` or `||`) was seen instead. background: they go on by themselves.
+    """
+
+    alone: bool
+    settled: bool
+    background: bool
+
+
+class Compliance:
+    """The compliance commands that a suite declares."""
+
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        self._begins = [_known(pattern.text.split()) for pattern in patterns
+                        if not pattern.regex and pattern.text.strip()]
+        self._found: list[Callable[[str], bool]] = [_finder(pattern) for pattern in patterns if pattern.regex]
+
+    def look(self, command: str) -> Checked | None:
+        """What a shell call's text runs; None where it has no compliance command."""
+        try:
+            commands = simple_commands(command)
+        except Unclear:
+            return self._roughly(command)
+        inner = [self._within(simple) for simple in commands]
+        at = next((index for index, found in enumerate(inner) if found is not None), None)
+        if at is None:
+            return None
+        within = [found for found in inner if found is not None]
+        return Checked(
+            len(commands) == 1 and within[0].alone,
+            all(simple.then == "&&" for simple in commands[at:-1]) and all(found.settled for found in within),
+            any(found.background or simple.background for found, simple in zip(inner, commands, strict=True)
+                if found is not None))
+
+    def _within(self, simple: Simple) -> Checked | None:
+        """One simple command, through those that run another one."""
+        words = [word.text for word in simple.words]
+        while words:
+            if self._is(words):
+                return Checked(True, True, False)
+            name = posixpath.basename(words[0])
+            if name in _SHELLS and len(words) > 2 and re.fullmatch(r"-\w*c", words[1]):
+                return self.look(words[2])
+            if name not in _WRAPPERS:
+                return None
+            words = words[1:]
+            while words and _OWN_WORDS.match(words[0]):
+                words = words[1:]
+        return None
+
+    def _is(self, words: Sequence[str]) -> bool:
+        known = _known(words)
+        said = " ".join(words)
+        return any(known[: len(begin)] == begin for begin in self._begins) or any(find(said) for find in self._found)
+
+    def _roughly(self, command: str) -> Checked | None:
+        """A text that is not understood: its parts between what looks like operators. Its status tells nothing."""
+        return Checked(False, False, False) if any(self._is(words) for words in _parts(command)) else None
+
+
+def _parts(command: str) -> Iterator[list[str]]:
+    return (words for part in _SEPARATORS.split(command) if (words := part.split()))
+
+
+def _known(words: Sequence[str]) -> list[str]:
+    """Words as they are compared: the program by its name, files without `./`."""
+    return [posixpath.basename(words[0]) or words[0], *(word.removeprefix("./") for word in words[1:])]
+
+
+def _finder(pattern: Pattern) -> Callable[[str], bool]:
+    compiled = compile_regex(pattern.text, pattern.flags)
+
+    def find(text: str) -> bool:
+        try:
+            return compiled.search(text, timeout=_SECONDS) is not None
+        except TimeoutError:
+            return False
+
+    return find
