@@ -13,12 +13,30 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from evalkit import __version__
 from evalkit.diagnostics.streams import OutputLost, drop_output, settle_streams
 from evalkit.errors import EvalkitError, Exit, HarnessError, UserError
 
 __all__ = ["main"]
+
+
+class _CommandParser(argparse.ArgumentParser):
+    """The parser of a command: its last list of words may go on after an option, and what it does not know is told
+    with its own usage, not with that of `evalkit`.
+    """
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does, but nothing unknown is left."""
+        found, unknown = super().parse_known_args(args, namespace)
+        words = [action.dest for action in self._actions if action.nargs == "*" and not action.option_strings]
+        if unknown and words and not [word for word in unknown if word.startswith("-")]:
+            setattr(found, words[-1], [*getattr(found, words[-1]), *unknown])
+        elif unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, []
+
 
 COMMANDS = {
     "check": ("check", "find what is wrong in cases, without running anything"),
@@ -108,7 +126,7 @@ def _parser(called: str) -> argparse.ArgumentParser:
         epilog="examples:\n  evalkit check                what is wrong in the cases\n"
                "  evalkit new case my-case     start a case\n  evalkit COMMAND --help       more of one command")
     parser.add_argument("--version", action="version", version=f"evalkit {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_CommandParser)
     for name, (module, about) in COMMANDS.items():
         command = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".",
                                       formatter_class=argparse.RawDescriptionHelpFormatter)

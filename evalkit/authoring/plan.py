@@ -46,7 +46,7 @@ _KINDS = ("toolchain", "template", "workspace", "agent", "grade", "judge", "resu
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
-    parser.usage = "%(prog)s [-h] [--json] [SELECTION ...] [name=value ...]"
+    parser.usage = "%(prog)s [-h] [--detect POINTS] [--json] [SELECTION ...] [name=value ...]"
     parser.add_argument("words", nargs="*", metavar="SELECTION",
                         help="tasks, as `doit run` names them, and choices; default: all")
     parser.add_argument("--detect", type=read_points, metavar="POINTS",

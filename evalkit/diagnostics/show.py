@@ -6,16 +6,20 @@ import sys
 
 from evalkit.diagnostics.colour import wants_colour
 from evalkit.diagnostics.diagnostic import CaseErrors
-from evalkit.diagnostics.snippet import render_all
+from evalkit.diagnostics.snippet import render_all, visible
 from evalkit.errors import EvalkitError
 
 __all__ = ["show_error"]
 
 
 def show_error(error: EvalkitError) -> None:
-    """On standard error: diagnostics drawn and counted; of any other error the message and what to do."""
+    """On standard error: diagnostics drawn and counted; of any other error the message and what to do.
+
+    What an agent or a tool printed may stand in a message: it drives no terminal.
+    """
     if isinstance(error, CaseErrors):
         print(render_all(error.diagnostics, colour=wants_colour(sys.stderr)), file=sys.stderr)
         print(f"\n{error.message}", file=sys.stderr)
     else:
-        print(f"{error.label}: {error}", file=sys.stderr)
+        for line in f"{error.label}: {error}".split("\n"):
+            print(visible(line), file=sys.stderr)

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from evalkit.diagnostics.colour import Paint, Tone
 from evalkit.diagnostics.diagnostic import Diagnostic, Span
 
-__all__ = ["in_order", "render", "render_all"]
+__all__ = ["in_order", "render", "render_all", "visible"]
 
 _TAB = 4
 _WIDEST = 160
@@ -31,12 +31,12 @@ def render(diagnostic: Diagnostic, *, colour: bool = False) -> str:
     paint = Paint(colour)
     tone: Tone = "red" if diagnostic.severity == "error" else "yellow"
     title = paint(f"{diagnostic.severity}[{diagnostic.code}]", tone, bold=True)
-    parts = [title + paint(f": {_visible(diagnostic.message)}", bold=True),
+    parts = [title + paint(f": {visible(diagnostic.message)}", bold=True),
              *_excerpt(diagnostic.span, diagnostic.label, paint, tone)]
     for message, span in diagnostic.notes:
-        parts += [paint("note", "cyan", bold=True) + f": {_visible(message)}", *_excerpt(span, "", paint, "cyan")]
+        parts += [paint("note", "cyan", bold=True) + f": {visible(message)}", *_excerpt(span, "", paint, "cyan")]
     for index, line in enumerate(diagnostic.help.split("\n") if diagnostic.help else []):
-        parts.append(f"  {paint('=', 'blue') if index == 0 else ' '} {_visible(line)}")
+        parts.append(f"  {paint('=', 'blue') if index == 0 else ' '} {visible(line)}")
     return "\n".join(parts)
 
 
@@ -57,20 +57,20 @@ def _excerpt(span: Span, label: str, paint: Paint, tone: Tone) -> list[str]:
     if len(after) > _WIDEST // 2:
         after = after[: _WIDEST // 2] + "…"
 
-    before, marked, after = (_visible(piece) for piece in (before, marked, after))
+    before, marked, after = (visible(piece) for piece in (before, marked, after))
     number = str(span.line)
     gutter = " " * len(number)
     underline = "^" * max(1, cell_len(marked))
     bar = paint("|", "blue")
     return [
-        f"{gutter}{paint('-->', 'blue')} {_visible(str(span))}",
+        f"{gutter}{paint('-->', 'blue')} {visible(str(span))}",
         f"{gutter} {bar}",
         f"{paint(number, 'blue')} {bar} {before}{marked}{after}".rstrip(),
         f"{gutter} {bar} {' ' * cell_len(before)}{paint(underline + (' ' + label if label else ''), tone)}",
     ]
 
 
-def _visible(piece: str) -> str:
+def visible(piece: str) -> str:
     """Tabs as spaces; control and direction-changing characters as escapes, so that nobody is misled."""
     shown = []
     for char in piece:
