@@ -147,9 +147,11 @@ def _mean(trials: Trials, measure: _Measure, *, draw: bool) -> IntervalData | No
         flat = [value for of_case in each for value in of_case]
         return interval_data(stats.wilson(round(sum(flat)), len(flat)))
     found = mean_over(each[0] if len(each) == 1 else [*map(mean_of, each)], draw=draw)
-    if measure.rate and found.drawn:
-        found = evolve(found, low=max(0.0, found.low), high=min(1.0, found.high))
-    return interval_data(found)
+    return interval_data(_cut(found, 0.0, 1.0) if measure.rate else found)
+
+
+def _cut(found: Interval, least: float, most: float) -> Interval:
+    return evolve(found, low=max(least, found.low), high=min(most, found.high)) if found.drawn else found
 
 
 # ---- pairs ----
@@ -165,12 +167,13 @@ def _pair(a: str, b: str, these: Trials, those: Trials, *, draw: bool) -> PairMe
         if cases:
             single = stats.welch(second[cases[0]], first[cases[0]]) if len(cases) == 1 and draw else None
             found.append(_difference(name, [mean_of(first[case]) for case in cases],
-                                     [mean_of(second[case]) for case in cases], single, draw=draw))
+                                     [mean_of(second[case]) for case in cases], single, rate=measure.rate, draw=draw))
     for name, of in _ratios(these, those).items():
         values = [(first, second) for case in both if (first := of(_of_case(these, case))) is not None
                   and (second := of(_of_case(those, case))) is not None]
         if values:
-            found.append(_difference(name, [pair[0] for pair in values], [pair[1] for pair in values], None, draw=draw))
+            found.append(_difference(name, [pair[0] for pair in values], [pair[1] for pair in values], None,
+                                     rate=name.startswith("share "), draw=draw))
     return PairMetrics(a, b, tuple(both), tuple(found))
 
 
@@ -189,6 +192,7 @@ def _share(name: str) -> Callable[[Trials], float | None]:
 
 
 def _difference(name: str, a: Sequence[float], b: Sequence[float], single: Interval | None, *,
-                draw: bool) -> DifferenceData:
+                rate: bool, draw: bool) -> DifferenceData:
     apart = single or mean_over([second - first for first, second in zip(a, b, strict=True)], draw=draw)
-    return DifferenceData(name, len(a), round(mean_of(a), 6), round(mean_of(b), 6), interval_data(apart), None, None)
+    return DifferenceData(name, len(a), round(mean_of(a), 6), round(mean_of(b), 6),
+                          interval_data(_cut(apart, -1.0, 1.0) if rate else apart), None, None)

@@ -42,7 +42,7 @@ def add_metrics(page: Page, run: RunMetrics, *, lacking: bool = False) -> None:
             page.add(line, "dim")
     if run.left_out:
         page.lines += [""] if page.lines else []
-        page.add(f"run {run.run}: nothing is told of {len(run.left_out)} trials", "bold")
+        page.add(f"run {run.run}: nothing is told of {_count(len(run.left_out), 'trial')}", "bold")
         for place, why in [*run.left_out.items()][:_LEFT_OUT]:
             page.add(f"  {place}: {why}")
         if len(run.left_out) > _LEFT_OUT:
@@ -63,8 +63,8 @@ def _add_track(page: Page, track: TrackMetrics, methods: dict[str, None]) -> Non
         page.lines += more
     figures = track.figures
     page.add(f"over {_count(track.cases, 'case')}, {_count(figures.trials, 'trial')}:")
-    for name in ("success", "first_pass", "retries_to_green", "teaching", "turns_to_green", "tail"):
-        found: IntervalData | None = getattr(figures, name)
+    for name in _NAMES:
+        found: IntervalData | None = getattr(figures, name, None)  # what is a sum divided by a sum stands below
         if found is not None:
             page.add(f"  {_NAMES[name]}: {_number(found, name)}")
             methods |= {f"{found.method}": None} if found.method else {}
@@ -135,7 +135,8 @@ def _plain(value: float, name: str, *, signed: bool = False) -> str:
 def _interval(found: IntervalData, name: str, *, signed: bool = False) -> str:
     if found.low is None or found.high is None:
         return ""
-    return f" [{_plain(found.low, name, signed=signed)}, {_plain(found.high, name, signed=signed)}]"
+    low, high = _plain(found.low, name, signed=signed), _plain(found.high, name, signed=signed)
+    return f" [{low.removesuffix(' points')}, {high}]"
 
 
 def _number(found: IntervalData, name: str) -> str:

@@ -48,6 +48,7 @@ def hostile_run(root: Path) -> Made:
     (tree / "src/page.html").write_text(f"<!doctype html>\n{evil}\n", encoding="utf-8")
     (tree / "src/bytes.txt").write_bytes(b"\xff\xfe\xfd no UTF-8 <script>" + RUN.encode() + b"</script>\n")
     (tree / f"<img src=x onerror={RUN}>.js").write_text("1\r\n", encoding="utf-8")
+    (tree / "two\nlines\t.txt").write_text("1\n", encoding="utf-8")
     (tree / "binary").write_bytes(b"\0\1\2")
     (tree / "one-line.js").write_text("y" * 400_000, encoding="utf-8")
     pack(tree, folder / "workspace.tar.zst")

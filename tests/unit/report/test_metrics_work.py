@@ -138,7 +138,8 @@ def test_turns_where_no_usage_is_told(tmp_path: Path) -> None:
     assert (3, 2, 1, {}) == (work.turns, work.turns_to_green, work.tail, work.tokens)
 
 
-COMPLIANCE = Compliance((Pattern("native test"), Pattern("sh check.sh"), Pattern(r"\bts_run\.mjs\b.*\bcli\.ts\b", True)))
+COMPLIANCE = Compliance((Pattern("native test"), Pattern("sh check.sh"),
+                         Pattern(r"\bts_run\.mjs\b.*\bcli\.ts\b", True)))
 ALONE, HIDDEN = Checked(True, True, False), Checked(False, False, False)
 LAST = Checked(False, True, False)
 

@@ -11,9 +11,12 @@ import pytest
 from attrs import frozen
 
 from evalkit.records import write_record
+from evalkit.report.metrics import group_metrics
+from evalkit.report.metrics_data import RunMetrics
 from evalkit.report.regraded import RegradedTrial
 from evalkit.report.schemas import RECORDS, schema, write_schemas
 from evalkit.report.update import update_report
+from tests.unit.report.metrics_trials import told
 from tests.unit.report.results import a_check, a_judged, a_record, a_result, an_ending
 
 FOLDER = Path(__file__).parents[3] / "docs/schemas"
@@ -29,12 +32,14 @@ def records(folder: Path) -> dict[str, Any]:
     result = a_result(a_check("a", "fail", "no", "why"), a_judged("quality", 7.5), a_judged("none", None))
     again = RegradedTrial("kanban-board", "latest", 1, "local", "claude", None, "pass", "passed", an_ending(), (grade,),
                           "transcript", "d0", ("a.txt cannot be rebuilt",), "0.1.0")
-    for name, record in (("agent", a_record(model=None)), ("grade", grade), ("regrade", again),
-                         ("x/trial-1/result", result)):
+    metrics = RunMetrics("latest", 0.95, group_metrics([told("ts"), told("zig")], ("ts", "zig")), {"x": "it is error"})
+    for name, record in (("agent", a_record(model=None)), ("authoring-metrics", metrics), ("grade", grade),
+                         ("regrade", again), ("x/trial-1/result", result)):
         write_record(folder / f"{name}.json", record)
     update_report(folder, folder / "cache")
     return {"agent": read(folder / "agent.json"), "aggregate": read(folder / "x/aggregate.json"),
-            "grade": read(folder / "grade.json"), "regrade": read(folder / "regrade.json"),
+            "authoring-metrics": read(folder / "authoring-metrics.json"), "grade": read(folder / "grade.json"),
+            "regrade": read(folder / "regrade.json"),
             "result": read(folder / "x/trial-1/result.json"), "summary": read(folder / "summary.json")}
 
 
