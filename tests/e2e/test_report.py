@@ -12,16 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from attrs import define, field
+from attrs import asdict, define, field
 
 from bench.report_runs import Made, make_page, make_run
 from evalkit.execute.secrets import Redactor
 from evalkit.gateway import ScriptedGateway
 from evalkit.grade.page import find_browser
 from evalkit.kept import user_cache
+from evalkit.report.html.page import render
+from evalkit.report.row import failed_row
+from evalkit.report.summary import line_of_row
 from tests.e2e.test_transcript import SCRIPT
 from tests.feature.project import KEY, MiniProject, files_with
 from tests.unit.report.html_hostile import HOSTILE, hostile_run
+from tests.unit.report.results import a_trial
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -359,6 +363,7 @@ def test_what_misleads_the_eye_is_visible(hostile: Made, open_page: Open) -> Non
     page.wait_for_selector(".event.message")
     marks = page.locator("#trial .ctl").evaluate_all("(all) => all.map((one) => one.textContent)")
     assert {"U+202E", "U+2066", "U+200B", "U+2028", "ESC", "NUL", "DEL", "U+009B"} <= {*marks}
+    assert "twoLFlinesHT.txt" in page.locator(".files .path").all_inner_texts()
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x1b\x00\u2028]", page.locator("#trial").inner_text())
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -409,6 +414,20 @@ def test_a_trial_without_its_data(three: Made, open_page: Open, tmp_path: Path) 
     open_page.opened[0].troubles.clear()
 
 
+def test_a_trial_without_a_result(open_page: Open, tmp_path: Path) -> None:
+    """It says why, and where that lies which its attempts printed."""
+    row = failed_row(a_trial(), "the agent ended without a result")
+    place = "claude/m/kanban-board/trial-1"
+    made = Made(tmp_path, "latest")
+    made.folder.mkdir(parents=True)
+    (made.folder / "report.html").write_text(render("latest", [asdict(line_of_row(row, place))], "report-data"))
+    page = open_page(made)
+    page.locator("a.mark").click()
+    page.wait_for_selector("#trial .note")
+    assert "the agent ended without a result" in page.locator("#trial .reason").inner_text()
+    assert f"results/latest/{place}/failed" in page.locator("#trial .note").inner_text()
+
+
 # ---- how it looks ----
 def test_light_dark_phone_and_paper(thousand: Made, three: Made, open_page: Open) -> None:
     """Two schemes of colours; nothing is wider than a phone; what is no use on paper is not printed."""
@@ -419,8 +438,11 @@ def test_light_dark_phone_and_paper(thousand: Made, three: Made, open_page: Open
         page = open_page(made, where, viewport={"width": 390, "height": 844})
         page.wait_for_timeout(300)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    names = open_page(thousand, "#view=list", viewport={"width": 390, "height": 844}).locator("td.case, td.subject")
+    assert not names.evaluate_all("(all) => all.some((one) => one.scrollWidth > one.clientWidth + 1)"), "cut off"
     page = open_page(three, SONNET)
     page.wait_for_selector("#part-checks")
+    assert page.locator(".facts dd").filter(has_text="completed").inner_text() in ("completed", "completed: done")
     page.emulate_media(media="print")
     assert not page.locator(".search").is_visible()
     assert page.locator("#part-checks").is_visible()

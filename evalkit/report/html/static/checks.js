@@ -122,7 +122,7 @@ function drawAudit(audit) {
       "li",
       null,
       one.outcome + " " + one.what + ": ",
-      h("code", null, one.path),
+      h("code", null, nameParts(one.path)),
       " by " + one.tool + ", ",
       h("a", {href: hashOf({...state, part: "conversation", line: one.line})}, "line " + one.line),
       one.evidence ? h("pre", null, one.evidence) : "",

@@ -69,6 +69,16 @@ function h(tag, given, ...children) {
   return made;
 }
 
+/** The parts of a name, of a file for instance: in it a line feed and a tab are no layout, and shown too. */
+const nameParts = (text) =>
+  String(text)
+    .split(/([\t\n])/)
+    .map((part) =>
+      part === "\n" || part === "\t"
+        ? h("span", {class: "ctl", title: part === "\n" ? "U+000A" : "U+0009"}, part === "\n" ? "LF" : "HT")
+        : part,
+    );
+
 const $ = (id) => document.getElementById(id);
 
 const number = (value) => value.toLocaleString("en-US");

@@ -28,7 +28,7 @@ function drawFacts(one, data) {
     ["tokens", tokens(one.tokens)],
     ["cost", dollars(one.cost), usage.cost_source],
     ["judge", one.judge === null ? "" : one.judge.toFixed(1) + " of 10"],
-    ["ended", data ? data.ending.status + (data.ending.detail ? ": " + data.ending.detail : "") : ""],
+    ["ended", data ? [...new Set([data.ending.status, data.ending.detail])].filter(Boolean).join(": ") : ""],
   ];
   return h(
     "dl",

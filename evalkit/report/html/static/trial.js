@@ -214,7 +214,13 @@ async function showTrial() {
   }
   if (!open || open.place !== one.place) {
     if (!one.ended) {
-      drawWithout(one, "It has no result: nothing was graded.");
+      drawWithout(
+        one,
+        "It has no result: nothing was graded." +
+          (one.status === "error"
+            ? " What its attempts printed is in results/" + INDEX.run + "/" + one.place + "/failed, if they printed any."
+            : ""),
+      );
     } else {
       try {
         const data = await load(one);
