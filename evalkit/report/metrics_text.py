@@ -96,11 +96,11 @@ def _add_lines(page: Page, figures: FiguresData) -> None:
 
 
 def _add_notes(page: Page, figures: FiguresData) -> None:
-    said = [f"{number} {what}" for number, what in (
-        (figures.never_green, "never green"), (figures.unchecked, "without a check after an edit"),
+    said = [f"{what}: {number}" for number, what in (
+        (figures.never_green, "trials never green"), (figures.unchecked, "trials without a check after an edit"),
         (figures.unexplained, "failing checks without a diagnostic"), (figures.before_edit, "checks before any edit"),
-        (figures.by_output, "passed by what they said, their exit status was hidden"),
-        *((number, f"dropped: {why}") for why, number in figures.dropped.items())) if number]
+        (figures.by_output, "checks that passed by what they said, with their exit status hidden"),
+        *((number, f"dropped, {why}") for why, number in figures.dropped.items())) if number]
     if said:
         page.add(f"  {'; '.join(said)}")
 

@@ -138,6 +138,6 @@ def test_the_text_fits_80_columns() -> None:
     text = "\n".join(page.lines)
     assert max(map(len, page.lines)) <= 80, text
     assert "\x1b" not in text
-    for said in ("track ts", "zig less ts, over 1 case on both tracks", "1 never green", "6 dropped: refused",
+    for said in ("track ts", "zig less ts, over 1 case on both tracks", "trials never green: 1", "dropped, refused: 6",
                  "nothing is told of 1 trial"):
         assert said in text, text
