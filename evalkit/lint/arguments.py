@@ -21,8 +21,10 @@ def is_known(key: str, schema: Any) -> bool:
     """Whether a command may have the argument that a key begins with."""
     whole = follow(schema, schema)
     properties = whole.get("properties")
-    return not isinstance(properties, Mapping) or not properties or is_open(whole) or key in properties \
-        or key.partition(".")[0] in properties
+    if not isinstance(properties, Mapping) or is_open(whole):
+        return True
+    told = bool(properties) or whole.get("additionalProperties") is False
+    return not told or key in properties or key.partition(".")[0] in properties
 
 
 def amiss(test: ArgumentTest, schema: Any) -> tuple[str, str]:

@@ -19,9 +19,9 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import IO, Any, Protocol, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from evalkit.analysis.placeholders import expand_all
 from evalkit.lint.schema import of_command
@@ -97,7 +97,8 @@ out.flush()
 
 
 _SERVER_SCRIPT = """\
-import json, sys
+import json, logging, sys
+logging.disable()  # of the client: what the server says is told
 words = sys.argv[1:]
 try:
     import anyio, mcp
@@ -136,18 +137,28 @@ def load_registry(name: str, folders: tuple[Path, ...]) -> Loading:
 def load_server(words: tuple[str, ...], state: Path | None, folders: tuple[Path, ...]) -> Loading:
     """Ask an MCP server for its tools, in a process of its own. The tool that tells the state is no command."""
     filled = expand_all(words, {"state": "" if state is None else str(state)})
-    loading = _told([sys.executable, "-c", _SERVER_SCRIPT, *filled], folders[0], "asking it")
-    if loading.registry is None:
-        return loading
+    with tempfile.TemporaryFile() as errors:
+        loading = _told([sys.executable, "-c", _SERVER_SCRIPT, *filled], folders[0], "asking it", errors)
+        if loading.registry is None:
+            said = _last_line(errors)
+            return evolve(loading, problem=f"{loading.problem}; it said: {said}") if said else loading
     commands = {name: schema for name, schema in loading.registry.commands.items() if name != STATE_TOOL}
     return Loading(Loaded(commands))
 
 
-def _told(command: list[str], folder: Path, what: str) -> Loading:
-    """What a script prints, within the time limit."""
+def _last_line(errors: IO[bytes]) -> str:
+    """The last line that was written to a file, as far as it has room."""
+    size = errors.seek(0, os.SEEK_END)
+    errors.seek(max(0, size - 2_000))
+    lines = errors.read().decode("utf-8", "replace").strip().splitlines()
+    return "".join(char if char.isprintable() else "?" for char in lines[-1].strip()[:300]) if lines else ""
+
+
+def _told(command: list[str], folder: Path, what: str, errors: IO[bytes] | None = None) -> Loading:
+    """What a script prints, within the time limit. errors: where its standard error goes, if it is to be told."""
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output,
-                                   stderr=subprocess.DEVNULL, start_new_session=True)
+                                   stderr=subprocess.DEVNULL if errors is None else errors, start_new_session=True)
         try:
             process.wait(LIMIT)
         except subprocess.TimeoutExpired:

@@ -22,6 +22,7 @@ COMMANDS: dict[str, Any] = {
     "setSection": {"properties": {"box": {"type": "array", "items": {"type": "number"}}}},
     "free": {"properties": {"a": {}}, "additionalProperties": True},
     "any": {},
+    "fit": {"properties": {}, "additionalProperties": False},
     "query": {"properties": {"text": {"type": "string"}}, "annotations": {"readOnlyHint": True}},
     "publish": {"properties": {"confirm": {"type": "string"}}, "annotations": {"destructiveHint": True}},
     "add": {"properties": {"kind": {"type": "string"}, "at": {"type": "object", "properties": {
@@ -169,7 +170,7 @@ error[E081]: the registry has no command `add`
   |
 6 |   tier spatial requires one of setSection, add
   |                                            ^^^
-  = known here: `any`, `free`, `publish`, `query`, `setColorMode`, `setPointSize`, `setSection`""" == findings(
+  = known here: `any`, `fit`, `free`, `publish`, `query`, `setColorMode`, `setPointSize`, `setSection`""" == findings(
         tmp_path / "b", "expect query", loading=Loading(Loaded(commands)))
 
 
@@ -193,6 +194,12 @@ def test_all_places_of_calls(tmp_path: Path) -> None:
     found = findings(tmp_path, "expect either { query(x: 1) } or { in any order { query(y: 1); any } }",
                      "never query(z: 1)")
     assert [f"error[E082]: command `query` has no argument `{name}`" for name in "xyz"] == messages(found)
+
+
+def test_a_command_without_arguments(tmp_path: Path) -> None:
+    """One that says so has none; of one that says nothing it is not known."""
+    assert ["error[E082]: command `fit` has no argument `x`"] == messages(
+        findings(tmp_path, "expect fit(x: 1) then any(x: 1) then fit"))
 
 
 def test_a_registry_that_cannot_be_loaded(tmp_path: Path) -> None:

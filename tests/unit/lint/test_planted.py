@@ -119,3 +119,15 @@ def test_a_server_that_cannot_be_asked(tmp_path: Path) -> None:
 
     assert ["cases/viewer/suite.eval:2:30"] == [str(one.span) for one in found]
     assert found[0].message.startswith("MCP server `no-such-server --stdio` cannot be asked: FileNotFoundError")
+
+
+def test_what_a_server_said_before_it_ended_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "cases/viewer"
+    folder.mkdir(parents=True)
+    (folder / "server.py").write_text("import sys\nprint('loading')\nsys.exit('no licence \\x1b[31m')\n")
+    (folder / "suite.eval").write_text(SUITE % f'registry mcp "{sys.executable} server.py"')
+    (folder / "it.eval").write_text('case it "do" { expect a }\n')
+    found = [finding.diagnostic for finding in check_project(tmp_path, "cases").findings
+             if finding.diagnostic.code == "E084"]
+
+    assert [True] == [one.message.endswith("; it said: no licence ?[31m") for one in found], found
