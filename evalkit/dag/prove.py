@@ -17,6 +17,7 @@ from evalkit.dag.lock import alone
 from evalkit.dag.plan import PROOF, Plan
 from evalkit.dag.progress import Progress
 from evalkit.dag.summing_up import sum_up
+from evalkit.execute.outcome import NoAnswer
 from evalkit.plan.trials import has_answer
 from evalkit.report.result import TrialResult
 
@@ -64,10 +65,14 @@ def prove(root: Path, environ: Mapping[str, str], cases: Sequence[str] | None, p
 def _proof(plan: Plan, case: Case) -> Proof:
     trials = plan.graph.trials[case.unit]
     broken: list[str] = []
+    wrong: list[str] = []
     results: dict[str, TrialResult] = {}
     for tasks in trials:
         trial = tasks.trial
         failure, result = plan.graph.failure(trial), tasks.result()
+        if failure is not None and isinstance(failure.error, NoAnswer):
+            wrong.append(failure.error.message)
+            continue
         if failure is not None or result is None:
             broken.append(str(failure).splitlines()[0] if failure else f"{trial.subject.agent} did not run")
             continue
@@ -76,7 +81,7 @@ def _proof(plan: Plan, case: Case) -> Proof:
             broken.append(f"{trial.subject.agent}: {result.reason}")
     statuses: dict[str, dict[str, str]] = {
         agent: {check.id: check.verdict.status for check in result.checks} for agent, result in results.items()}
-    return Proof(case, statuses, wrong=tuple(_wrong(case, results, statuses)),
+    return Proof(case, statuses, wrong=(*wrong, *_wrong(case, results, statuses)),
                  remarks=tuple(_remarks(case, results, statuses)), broken=tuple(dict.fromkeys(broken)))
 
 

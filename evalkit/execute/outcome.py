@@ -7,10 +7,10 @@ from typing import Literal
 from attrs import field, frozen
 
 from evalkit.digest import GROWN
-from evalkit.errors import HarnessError
+from evalkit.errors import HarnessError, UserError
 from evalkit.execute.tree import Manifest
 
-__all__ = ["AgentError", "AgentRecord", "Ending", "Usage"]
+__all__ = ["AgentError", "AgentRecord", "Ending", "NoAnswer", "Usage"]
 
 
 @frozen
@@ -39,6 +39,10 @@ class AgentError(HarnessError):
         self.transient = transient
         self.retry_after = retry_after
         self.usage = usage if usage is not None else Usage()
+
+
+class NoAnswer(UserError):
+    """What a case expects is no answer to it: a call that cannot be made up, or that the application rejects."""
 
 
 @frozen

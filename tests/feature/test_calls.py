@@ -188,6 +188,11 @@ def test_a_call_that_is_rejected_proves_nothing(project: MiniProject) -> None:
     assert 2 == done.status
     assert ('the application rejects the reference answer: publishFinding with {"findingId":"f-9"}: there is no such '
             "finding (cases/viewer/all.eval:14:10)") in done.err
+    proof = subprocess.run([sys.executable, "-m", "evalkit.cli", "check", "--prove", "publish"], cwd=project.root,
+                           env=project.environ, text=True, capture_output=True, check=False, timeout=120)
+    assert 1 == proof.returncode, proof.stdout + proof.stderr
+    assert "publish: not proven" in proof.stdout
+    assert "not so: the application rejects the reference answer: publishFinding with" in proof.stdout
 
 
 def test_doing_nothing_fails(project: MiniProject) -> None:

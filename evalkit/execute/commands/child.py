@@ -3,7 +3,7 @@
 It is run as a script and imports nothing of evalkit. What the commands print goes to standard error.
 
     {"do": "start", "folders": […], "registry": "package.module:name" or null, "system": the same or null,
-     "state": a file or null}                      -> {"commands": definitions, "system": text or null}
+     "state": a file or null}                      -> {"commands": definitions, "calls": true, "system": text or null}
     {"do": "call", "name": …, "arguments": {…}}    -> {"text": …, "rejected": false}
     {"do": "state"}                                -> {"state": …}
 
@@ -30,17 +30,22 @@ def main() -> None:
     if len(sys.argv) > 1:
         nursery(int(sys.argv[1]), sys.argv[2], sys.argv[3:])
         return
-    wire_in, wire_out = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
+    wire_in, wire_out = os.fdopen(os.dup(0), encoding="utf-8"), writing(os.dup(1))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     serve(wire_in, wire_out)
+
+
+def writing(file: int) -> IO[str]:
+    """Half a surrogate pair, as is left where a text was cut, becomes a `?`: no JSON has one."""
+    return os.fdopen(file, "w", encoding="utf-8", errors="replace")
 
 
 def serve(wire_in: IO[str], wire_out: IO[str]) -> None:
     for line in wire_in:
         try:
             answer = answered(json.loads(line))
-            said = json.dumps(answer, default=plain)
+            said = json.dumps(answer, default=plain, ensure_ascii=False, allow_nan=False)
         except BaseException as error:  # noqa: BLE001 - whatever a suite's code raises
             said = json.dumps({"problem": words(error)})
         wire_out.write(said + "\n")
@@ -72,7 +77,7 @@ def nursery(control: int, registry: str, folders: list[str]) -> None:
             for standard in (1, 2):
                 os.dup2(log, standard)
             os.close(log)
-            wire_in, wire_out = os.fdopen(talk, encoding="utf-8"), os.fdopen(os.dup(talk), "w", encoding="utf-8")
+            wire_in, wire_out = os.fdopen(talk, encoding="utf-8"), writing(os.dup(talk))
             os.environ.clear()
             os.environ.update(json.loads(wire_in.readline()))
             wire_out.write(json.dumps({"pid": os.getpid()}) + "\n")
@@ -95,7 +100,8 @@ def answered(request: dict[str, Any]) -> dict[str, Any]:
             session = start(state) if callable(start) else registry
             commands = definitions(session if has_definitions(session) else registry)
         system = found(request["system"])(state) if request["system"] else None
-        return {"commands": commands, "system": None if system is None else str(system)}
+        return {"commands": commands, "calls": callable(getattr(session, "call", None)),
+                "system": None if system is None else str(system)}
     if request["do"] == "call":
         try:
             done = session.call(request["name"], request["arguments"])

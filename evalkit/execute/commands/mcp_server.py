@@ -8,6 +8,7 @@ that has a tool `evalkit_state` tells its state by it; no model is shown that to
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -105,6 +106,8 @@ async def _tools(session: Any) -> _Listed:
         if not cursor:
             break
     shown = [tool for tool in found if tool.name != STATE_TOOL]
+    if twice := [name for name, count in Counter(tool.name for tool in shown).items() if count > 1]:
+        raise ValueError(f"it has two tools `{twice[0]}`")
     notes = {tool.name: tool.annotations for tool in shown if tool.annotations is not None}
     titles = {tool.name: tool.title or getattr(notes.get(tool.name), "title", None) for tool in shown}
     return _Listed(tuple(Tool(tool.name, tool.description or "", tool.input_schema) for tool in shown),

@@ -43,6 +43,10 @@ def open_python(agent: AgentConfig, state: Path | None, *, folders: tuple[Path, 
     with _started(agent, state, folders=folders, env=env, home=home, registry=agent.registry,
                   often=often) as (talk, told):
         tools, reads = _tools(agent.registry or "", told.get("commands"))
+        if told.get("calls") is not True:
+            raise UserError(f"registry `{agent.registry}` has commands, and none of them can be called: the object, or "
+                            "what its `start` returns, has no function `call(name, arguments)`",
+                            hint="docs/language.md says under `registry` what an application has")
         titles = {name: title for name, given in named_tools(told.get("commands")) or ()
                   if name is not None and (title := _title(given))}
         yield _Layer(talk, tools, reads, titles, agent.system or told["system"] or "")
@@ -94,13 +98,16 @@ class _Layer:
     def call(self, name: str, arguments: Mapping[str, Any], limit: float) -> Outcome:
         told = _answer(self._talk, {"do": "call", "name": name, "arguments": arguments}, limit)
         if "problem" in told:
-            raise HarnessError(f"command `{name}` cannot be called: {told['problem']}")
+            raise HarnessError(str(told["problem"]))
         return Outcome(str(told.get("text")), told.get("rejected") is True)
 
     def state(self, limit: float) -> Any:
-        told = _answer(self._talk, {"do": "state"}, limit)
+        try:
+            told = _answer(self._talk, {"do": "state"}, limit)
+        except HarnessError as error:
+            raise HarnessError(f"the application does not tell its state: {error.message}") from error
         if "problem" in told:
-            raise HarnessError(f"the commands' state cannot be told: {told['problem']}")
+            raise HarnessError(f"the application does not tell its state: {told['problem']}")
         return told.get("state")
 
 

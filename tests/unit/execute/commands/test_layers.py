@@ -67,6 +67,14 @@ class Registry:
         return Viewer(state)
 
 viewer = Registry()
+PLAIN = {"setMode": {"type": "object"}}
+
+class Still:
+    commands = PLAIN
+    def start(self, state):
+        return 5
+
+still = Still()
 
 def build_system(state):
     return f"You steer a viewer that shows {state['mode']}."
@@ -81,11 +89,12 @@ from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from app import viewer
 
-session = viewer.start(json.load(open(sys.argv[1])) if len(sys.argv) > 1 and sys.argv[1] else None)
+session = viewer.start(json.load(open(sys.argv[1])) if sys.argv[1:] not in ([], [""], ["twice"]) else None)
 
 async def list_tools(ctx, params):
     tools = [types.Tool(name=one["name"], description=one["description"], input_schema=one["input_schema"])
              for one in session.tool_definitions()]
+    tools += tools if sys.argv[1:] == ["twice"] else []
     return types.ListToolsResult(tools=[*tools, types.Tool(name="evalkit_state", input_schema={"type": "object"})])
 
 async def call_tool(ctx, params):
@@ -206,6 +215,9 @@ def test_a_servers_own_instructions(project: Path) -> None:
     ({"registry": "nowhere:viewer"}, "No module named 'nowhere'"),
     ({"registry": "app:nobody"}, "no attribute 'nobody'"),
     ({"registry": "app:MODES"}, "has no `name`"),
+    ({"registry": "app:PLAIN"}, "none of them can be called"),
+    ({"registry": "app:still"}, "none of them can be called"),
+    ({"registry_command": mcp("twice")}, "it has two tools `setMode`"),
     ({"registry": "app:viewer", "system_function": "app:broken", "state": "cases/s/state.json"}, "cannot be built"),
     ({"registry": "app:viewer", "state": "cases/s/gone.json"}, "gone.json"),
     ({"registry_command": Command(("no-such-program",), 60)}, "cannot be started"),
@@ -216,6 +228,27 @@ def test_what_cannot_be_started_is_the_persons_to_mend(project: Path, given: dic
     with pytest.raises(UserError) as raised, opened(project, **given):
         pass
     assert said in str(raised.value)
+
+
+def test_what_no_json_has(project: Path) -> None:
+    """Half a surrogate pair is told as `?`; a state with NaN is the application's failure, and says so."""
+    (project / "cases/s/odd.py").write_text(textwrap.dedent("""
+        class Odd:
+            commands = {"half": {"type": "object"}, "end": {"type": "object"}}
+            def call(self, name, arguments):
+                if name == "end":
+                    raise SystemExit(3)
+                return {"cut": "a\\ud83d"}
+            def state(self):
+                return {"depth": float("nan")}
+        odd = Odd()
+    """))
+    with opened(project, registry="odd:odd") as layer:
+        assert Outcome('{"cut": "a?"}') == layer.call("half", {}, 10)
+        with pytest.raises(HarnessError, match=r"does not tell its state: .*not JSON compliant"):
+            layer.state(10)
+        with pytest.raises(HarnessError, match=r"^SystemExit: 3$"):
+            layer.call("end", {}, 10)
 
 
 def test_nothing_of_the_persons_reaches_the_application(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
