@@ -4,7 +4,8 @@ Only what follows the first change of a source counts: a compliance command befo
 harness got in the way of (refused commands, failed compound commands without a diagnostic) is no compliance run.
 
 A run failed where its command failed, or, where another command's exit status was seen, where it said a diagnostic.
-Its diagnostics are told line by line, the first one that matches; a line that a run repeats counts once.
+Its diagnostics are told line by line, the first one that matches; a line that a run repeats counts once. One with an
+empty label says that a command failed, and is no violation.
 """
 
 from __future__ import annotations
@@ -157,9 +158,9 @@ class _Reading:
         if background or result.status == "missing":
             self.dropped["in the background" if background else "without a result"] += 1
             return
-        said, teaching = self.diagnostics.told(result.text)
-        passed = result.status == "ok" and (settled or not said)
-        if not passed and not said and not alone:
+        said = self.diagnostics.told(result.text)
+        passed = result.status == "ok" and (settled or not said.failed)
+        if not passed and not said.failed and not alone:
             self.dropped["compound without a diagnostic"] += 1
         elif not self.touched:
             self.before_edit += 1
@@ -169,9 +170,9 @@ class _Reading:
                 self.by_output += not settled
                 self.green_line = result.call.line if self.green_line is None else self.green_line
             else:
-                self.violations += said
-                self.teaching += teaching
-                self.unexplained += not said
+                self.violations += said.violations
+                self.teaching += said.teaching
+                self.unexplained += not said.violations
 
     # ---- places ----
     def source(self, path: str) -> str:
@@ -208,6 +209,15 @@ class _Reading:
             blind=self.blind)
 
 
+@define
+class _Said:
+    """What a command said. failed: there is a diagnostic, if only one with an empty label."""
+
+    violations: Counter[str] = Factory(Counter)
+    teaching: bool = False
+    failed: bool = False
+
+
 class _Diagnostics:
     """The diagnostics that a suite declares, looked for in what a command said."""
 
@@ -215,18 +225,17 @@ class _Diagnostics:
         self._known = [(compile_regex(known.pattern.text, known.pattern.flags), known.label, known.teaching)
                        for known in declared.diagnostics]
 
-    def told(self, text: str) -> tuple[Counter[str], bool]:
-        """The violations by label, and whether a teaching one is among them."""
-        found: Counter[str] = Counter()
-        taught = False
+    def told(self, text: str) -> _Said:
+        said = _Said()
         for line in dict.fromkeys(_ANSI.sub("", text).replace("\r", "\n").split("\n")):
-            label, teaching = self._of(line)
-            if label:
-                found[label] += 1
-                taught |= teaching
-        return found, taught
+            if (found := self._of(line)) is not None:
+                said.failed = True
+                said.violations += Counter([found[0]] if found[0] else [])
+                said.teaching |= found[1]
+        return said
 
-    def _of(self, line: str) -> tuple[str, bool]:
+    def _of(self, line: str) -> tuple[str, bool] | None:
+        """The label of a line's diagnostic, and whether it teaches."""
         for pattern, label, teaching in self._known if line else ():
             try:
                 match = pattern.search(line, timeout=_SECONDS)
@@ -234,8 +243,8 @@ class _Diagnostics:
                 continue
             if match is not None:
                 said = match[0] if label is None else _filled(label, match.groupdict())
-                return " ".join(said.split())[:_LABEL] or "?", teaching
-        return "", False
+                return " ".join(said.split())[:_LABEL] or ("?" if label != "" else ""), teaching
+        return None
 
 
 def _filled(label: str, groups: Mapping[str, str | None]) -> str:

@@ -100,6 +100,24 @@ def test_a_hidden_exit_status(tmp_path: Path) -> None:
     assert (True, 1, 1) == (work.first_pass, work.by_output, work.lines)
 
 
+TAIL = """\
+error: the following build command failed with exit code 1:
+.native/build/build zig lib .native/build --prefix ./zig-out test
+native test: `zig build` step failed (exit code 1)
+"""
+
+
+def test_the_end_of_a_failure(tmp_path: Path) -> None:
+    """Where `tail` cut off what failed, the suite's diagnostic with an empty label tells that it did: no violation.
+
+    A compound command that failed with it is no friction either.
+    """
+    for command, status in (("native test 2>&1 | tail -3", "ok"), ("cd . && native test 2>&1", "error")):
+        work = (Written().turn(write("src/main.zig", "a\n")).turn(bash(command, status, TAIL))
+                .work(tmp_path, NATIVE["zig"]))
+        assert (False, 1, 1, {}, {}) == (work.first_pass, work.failed, work.unexplained, work.violations, work.dropped)
+
+
 def test_what_nobody_knows_is_no_run(tmp_path: Path) -> None:
     """A command in the background, one that has no result, one that never started."""
     written = (Written().turn(write("src/main.zig", "a\n"))
