@@ -54,7 +54,14 @@ class Pair:
 def read_side(text: str, results: Path) -> Side:
     """The side that a person means. Raises UserError where there is no such run, subject or arm."""
     run, subject, arm = _parts(text, results)
-    lines = [line for line in lines_of_run(results / run) if not is_known(line)]
+    try:
+        there = lines_of_run(results / run)
+    except UserError:
+        known = runs(results)
+        if text == run and text not in known and _LATEST in known:  # it may have been meant as a subject or an arm
+            raise _unknown(text, results) from None
+        raise
+    lines = [line for line in there if not is_known(line)]
     if not lines:
         raise UserError(f"run `{run}` has no trial of an agent: known answers are not compared",
                         hint="doit run … with a model's key makes some")
@@ -71,6 +78,19 @@ def read_side(text: str, results: Path) -> Side:
                             hint=f"it has: {', '.join(dict.fromkeys(arms))}" if arms else "its cases have no arms")
         lines = found
     return Side(text, run, arm, lines)
+
+
+def _unknown(word: str, results: Path) -> UserError:
+    """No run, no subject and no arm has the name; these there are."""
+    lines = lines_of_run(results / _LATEST)
+    sampled = [line for line in lines if not is_known(line)]
+    arms = dict.fromkeys(arm for line in sampled if (arm := _arm(line)))
+    names = [*dict.fromkeys(map(subject_of, sampled)), *(f"+{arm}" for arm in arms)]
+    known = any(word in subject_of(line) for line in lines if is_known(line))
+    return UserError(
+        f"there is no run `{word}` under results/" + (
+            ", and as a subject it is a known answer: these are not compared" if known else ""),
+        hint=f"there are: {', '.join(runs(results))}" + (f"; in `{_LATEST}`: {', '.join(names)}" if names else ""))
 
 
 def _parts(text: str, results: Path) -> tuple[str, str, str | None]:

@@ -224,7 +224,9 @@ def test_what_a_side_means(results: Path, text: str, run: str, subjects: list[st
 
 
 @pytest.mark.parametrize(("text", "said", "hint"), [
-    ("latset", "there is no run `latset`", "there are: before, known, latest"),
+    ("latset", "there is no run `latset`",
+     "there are: before, known, latest; in `latest`: claude v/one, claude v/two, +with"),
+    ("nop", "no run `nop` under results/, and as a subject it is a known answer", "claude v/one"),
     (":three", "no subject `three`", "it has: claude v/one, claude v/two"), (":claude", "several subjects", "v/one"),
     ("+other", "no trial on an arm `other`", "it has: with"), ("before+x", "no trial on an arm `x`", "have no arms"),
     ("known", "no trial of an agent", "with a model's key")])
