@@ -13,7 +13,7 @@ from evalkit.errors import Exit, UserError
 from evalkit.report.arms import Arms
 from evalkit.report.arms_text import arms_text
 
-__all__ = ["ABOUT", "arguments", "main"]
+__all__ = ["ABOUT", "arguments", "declared_arms", "main"]
 
 ABOUT = "a run's arms side by side, with intervals, and what parts of the guidance are worth"
 _EPILOG = """\
@@ -39,7 +39,7 @@ def main(options: argparse.Namespace) -> int:
     folder = root / "results" / options.run
     trials = _trials(folder, options.run)
     suites = [arms for suite in dict.fromkeys(trial["suite"] for trial in trials)
-              if (arms := Arms(trials, suite, options.base or _first_arm(root, suite))).arms]
+              if (arms := Arms(trials, suite, options.base or next(iter(declared_arms(root, suite)), None))).arms]
     if not suites:
         raise UserError(f"run `{options.run}` has no trial of a model on an arm",
                         hint="doit run suite:NAME arm=all, with a model's key or gateway=SCRIPT.yaml")
@@ -69,8 +69,8 @@ def _trials(folder: Path, run: str) -> Sequence[Mapping[str, Any]]:
     return found
 
 
-def _first_arm(root: Path, suite: str) -> str | None:
-    """The first arm that a suite declares now, where it is still there."""
+def declared_arms(root: Path, suite: str) -> list[str]:
+    """The arms that a suite declares now, in their order; none where it is not there any more."""
     from evalkit.analysis.project import load_project
     from evalkit.authoring.project import cases_folder
     from evalkit.errors import EvalkitError
@@ -78,8 +78,8 @@ def _first_arm(root: Path, suite: str) -> str | None:
     try:
         suites = load_project(root, cases_folder(root)).suites
     except EvalkitError:
-        return None
-    return next((arm.name for name, info in suites.items() if name == suite for arm in info.arms), None)
+        return []
+    return [arm.name for name, info in suites.items() if name == suite for arm in info.arms]
 
 
 def _write(place: Path, text: str) -> None:

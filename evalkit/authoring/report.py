@@ -82,10 +82,21 @@ def _print(rows: Sequence[Row], found: Sequence[GroupFigures], root: Path, *, la
     from evalkit.report.table import print_table
 
     print_table(rows, sys.stdout, results=str(root / "results"))
-    print("".join(f"{line}\n" for line in arms_lines(rows)), end="")
+    print("".join(f"{line}\n" for line in arms_lines(_by_arm(rows, root))), end="")
     page = Page(terminal_width(sys.stdout), styled if coloured(sys.stdout) else lambda text, _: text)
     add_figures(page, found, lacking=lacking)
     print("".join(f"{line}\n" for line in page.lines), end="")
+
+
+def _by_arm(rows: Sequence[Row], root: Path) -> Sequence[Row]:
+    """Rows in the order in which their suites declare the arms, as `doit run` has them: it says what is less what."""
+    suites = {row.suite for row in rows if "+" in row.unit}
+    if not suites:
+        return rows
+    from evalkit.authoring.arms import declared_arms
+
+    order = {(suite, arm): at for suite in suites for at, arm in enumerate(declared_arms(root, suite))}
+    return sorted(rows, key=lambda row: order.get((row.suite, row.unit.partition("+")[2]), len(order)))
 
 
 def _page(root: Path, folder: Path, options: argparse.Namespace) -> list[HarnessError]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 from tests.feature.project import KEY, MiniProject, fake_claude
@@ -24,4 +26,7 @@ def test_a_run_of_all_arms_ends_with_their_table(project: MiniProject, tmp_path:
     again = project.doit(*line, "arm=all", "trials=2")
     assert "nothing ran" in again.err
     assert done.out == again.out
+    past = subprocess.run([sys.executable, "-m", "evalkit.cli", "report"], cwd=project.root, env=project.environ,
+                          text=True, capture_output=True, check=True, stdin=subprocess.DEVNULL).stdout
+    assert table.splitlines()[:6] == past.partition("arms of mini, ")[2].splitlines()[:6], "the same arms less the same"
     assert "arms of" not in project.doit("run", "case:greeting", "agent=oracle", "judge=off", "arm=all").out

@@ -35,6 +35,26 @@ turns     8.0     12.0  -4.0 [-6.0, -2.0]
 """ == said
 
 
+def test_arms_that_have_no_room_stand_below_each_other() -> None:
+    """80 columns are kept, also by names that are longer than a line."""
+    arms = ("with", "a-rather-long-name-for-an-arm", "n" * 90)
+    rows = [row(f"{case}+{arm}", arm == "with") for case in ("a", "b") for arm in arms]
+    lines = arms_lines(rows)
+    assert 80 >= max(map(len, lines))
+    assert "a-rather-long-name-for-an-arm       2      0%  $0.50   10.0" in [line.replace(" " * 4, " " * 2)
+                                                                           for line in lines] or lines
+
+
+def test_each_case_counts_alike() -> None:
+    """A case on two tracks is one case: its tracks are no independent ones, and its mean counts once."""
+    rows = [row(f"{unit}+{arm}", arm == "with" and unit == "b") for unit in ("a@ts", "a@zig", "b")
+            for arm in ("with", "without")]
+    rows = [found._replace(case=found.case.partition("@")[0]) for found in rows]
+    passed = arms_lines(rows)[4]
+    assert ["passed", "50%", "0%", "+50%"] == passed.split()[:4]
+    alone = arms_lines([found for found in rows if found.case == "a"])[4]
+    assert ["passed", "0%", "0%", "+0%"] == alone.split()[:4]
+
 
 def test_one_case_is_told_by_its_trials() -> None:
     """Of one trial an arm nobody can tell how far others lie; a cost that nobody knows is none."""
