@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ABOUT", "arguments", "main"]
 
+_WIDTH = 80
 ABOUT = "what a case came to in all runs, the oldest first"
 _EPILOG = """\
 examples:
@@ -129,29 +130,32 @@ def _nothing(options: argparse.Namespace, names: Sequence[str]) -> UserError:
 
 # ---- for people ----
 def _page(entries: Sequence[_Entry], *, draw: bool) -> list[str]:
-    from evalkit.report.layout import duration
+    from evalkit.report.layout import duration, folded
 
     page: list[str] = []
     parts: dict[tuple[str, Group], list[_Entry]] = {}
     for entry in entries:
         parts.setdefault((entry.unit, entry.group), []).append(entry)
     for (unit, group), members in parts.items():
-        page += [*([""] if page else []), one_line(f"{unit}, {group._replace(arm='').shown}")]
+        page += [*([""] if page else []), *folded(one_line(f"{unit}, {group._replace(arm='').shown}"), _WIDTH)]
         rows = [("run", "finished", "passed", "judge", "turns", "cost", "time", "agent")]
         for entry in members:
             turns, cost, seconds = entry.total("turns"), entry.total("cost"), entry.total("seconds")
-            rows.append((entry.run, entry.finished[:16].replace("T", " ") or "-", _passed(entry, draw=draw),
+            rows.append((one_line(entry.run), entry.finished[:16].replace("T", " ") or "-", _passed(entry, draw=draw),
                          "-" if entry.score is None else f"{entry.score:.1f}",
                          "-" if turns is None else f"{turns:.0f}", "-" if cost is None else f"${cost:.2f}",
                          "-" if seconds is None else duration(seconds), one_line(", ".join(entry.versions))))
-        head, *told = columns(rows, gap=2)
+        lines = columns(rows, gap=2)
+        below = max(map(len, lines)) > _WIDTH  # then the agents' versions stand below their lines
+        head, *told = columns([row[:-1] for row in rows], gap=2) if below else lines
         page.append(head)
-        for entry, line in zip(members, told, strict=True):
-            page.append(line)
+        for entry, line, row in zip(members, told, rows[1:], strict=True):
+            page += [line, *([f"  agent: {row[-1]}"] if below and row[-1] else [])]
             if entry.failed:
-                page.append("  failed: " + ", ".join(
+                failed = "failed: " + ", ".join(
                     name + (f" ({number} of {len(entry.lines)})" if len(entry.lines) > 1 else "")
-                    for name, number in entry.failed.items()))
+                    for name, number in entry.failed.items())
+                page += ["  " + line for line in folded(failed, _WIDTH - 2)]
     several = any(len(entry.lines) > 1 for entry in entries)
     if several:
         page += ["", "passed: of the trials that passed or failed" + (

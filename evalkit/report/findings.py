@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from evalkit.report.layout import Page, chop, text_width
 from evalkit.report.row import CheckRow, Row
@@ -100,6 +101,8 @@ def add_checks(page: Page, row: Row, *, several: bool, results: str) -> None:
     name = f"{row.unit} ({row.subject}, trial {row.trial})" if several else row.unit
     if not row.ended:
         page.add(f"{name}: {'not run' if row.status == 'not run' else 'no result'}: {row.reason}")
+        if Path(failed := f"{results}/{row.place}/failed").is_dir():
+            page.lines.append(f"  what it printed: {failed}")  # not folded: a path is to be copied
         return
     if several:
         page.add(f"{name}: {row.reason}")

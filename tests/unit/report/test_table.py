@@ -85,6 +85,18 @@ kanban-board  fail    ✗✗          -     31    1.2k  $1.20  4m08s
 """
 
 
+def test_where_the_output_of_a_trial_without_a_result_lies(tmp_path: Path) -> None:
+    """Its path stands there where an attempt left any."""
+    row = a_failed_row("the agent ended without a result")
+    out = io.StringIO()
+    print_table([row], out, results=str(tmp_path))
+    assert "failed" not in out.getvalue()
+    folder = tmp_path / row.place / "failed"
+    folder.mkdir(parents=True)
+    print_table([row], out, results=str(tmp_path))
+    assert f"  what it printed: {folder}\n" in out.getvalue()
+
+
 def test_a_row_without_a_result() -> None:
     """An error has a row of its own and says why there is no result."""
     assert table(a_failed_row("toolchain `sdk` could not be installed: pip failed (exit status 1)")) == """\
