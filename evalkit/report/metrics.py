@@ -108,7 +108,8 @@ def _figures(trials: Trials, *, draw: bool) -> FiguresData:
         per_1000={label: round(1000 * number / lines, 3) for label, number in violations.items()} if lines else {},
         all_per_1000=_per_1000(trials), shares={name: round(share, 6) for name, share in _shares(trials).items()},
         unexplained=sum(one.unexplained for one in work), before_edit=sum(one.before_edit for one in work),
-        by_output=sum(one.by_output for one in work), dropped=_sum(one.dropped for one in work))
+        by_output=sum(one.by_output for one in work), dropped=_sum(one.dropped for one in work),
+        gaps=sum(one.gaps for one in work))
 
 
 def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from attrs import frozen
+from attrs import define, frozen
 
 from evalkit.analysis.dialect import compile_regex
 from evalkit.analysis.model import Pattern
 from evalkit.execute.shell import Simple, Unclear, simple_commands
 
-__all__ = ["Checked", "Compliance"]
+if TYPE_CHECKING:
+    import regex
+
+__all__ = ["Checked", "Compliance", "Patience"]
 
 _WRAPPERS = frozenset({"builtin", "command", "env", "exec", "nice", "nohup", "npx", "bunx", "stdbuf", "time",
                        "timeout"})
@@ -26,7 +31,31 @@ _OWN_WORDS = re.compile(r"-|\d[\d.]*[smhd]?$|\w+=")
 """Words of a wrapper's own: options, numbers, variables."""
 _SEPARATORS = re.compile(r"&&|\|\||[;&|\n]")
 _SECONDS = 2.0
-"""For one regex on one command: the agent decides on its text."""
+"""For one regex on one text."""
+
+
+@define
+class Patience:
+    """Searches for regexes of a suite in texts that an agent decides on, for so many seconds in all.
+
+    lost: searches that took too long, or for which no time was left: they found nothing.
+    """
+
+    left: float = 30.0
+    lost: int = 0
+
+    def search(self, pattern: regex.Pattern[str], text: str) -> regex.Match[str] | None:
+        if self.left <= 0:
+            self.lost += 1
+            return None
+        begun = time.monotonic()
+        try:
+            return pattern.search(text, timeout=min(_SECONDS, self.left))
+        except TimeoutError:
+            self.lost += 1
+            return None
+        finally:
+            self.left -= time.monotonic() - begun
 
 
 @frozen
@@ -45,10 +74,11 @@ class Checked:
 class Compliance:
     """The compliance commands that a suite declares."""
 
-    def __init__(self, patterns: Sequence[Pattern]) -> None:
+    def __init__(self, patterns: Sequence[Pattern], patience: Patience) -> None:
+        self._patience = patience
         self._begins = [_known(pattern.text.split()) for pattern in patterns
                         if not pattern.regex and pattern.text.strip()]
-        self._found: list[Callable[[str], bool]] = [_finder(pattern) for pattern in patterns if pattern.regex]
+        self._found = [compile_regex(pattern.text, pattern.flags) for pattern in patterns if pattern.regex]
 
     def look(self, command: str) -> Checked | None:
         """What a shell call's text runs; None where it has no compliance command."""
@@ -86,7 +116,8 @@ class Compliance:
     def _is(self, words: Sequence[str]) -> bool:
         known = _known(words)
         said = " ".join(words)
-        return any(known[: len(begin)] == begin for begin in self._begins) or any(find(said) for find in self._found)
+        return any(known[: len(begin)] == begin for begin in self._begins) or any(
+            self._patience.search(pattern, said) for pattern in self._found)
 
     def _roughly(self, command: str) -> Checked | None:
         """A text that is not understood: its parts between what looks like operators. Its status tells nothing."""
@@ -100,15 +131,3 @@ def _parts(command: str) -> Iterator[list[str]]:
 def _known(words: Sequence[str]) -> list[str]:
     """Words as they are compared: the program by its name, files without `./`."""
     return [posixpath.basename(words[0]) or words[0], *(word.removeprefix("./") for word in words[1:])]
-
-
-def _finder(pattern: Pattern) -> Callable[[str], bool]:
-    compiled = compile_regex(pattern.text, pattern.flags)
-
-    def find(text: str) -> bool:
-        try:
-            return compiled.search(text, timeout=_SECONDS) is not None
-        except TimeoutError:
-            return False
-
-    return find

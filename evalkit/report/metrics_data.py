@@ -44,7 +44,7 @@ class FiguresData:
 
     trials: how many; never_green: of these, with compliance runs of which none passed; unchecked: with none.
     lines: written to sources, of all trials. violations: by label, in all trials; per_1000: of 1,000 such lines.
-    shares: of these lines, by name. unexplained, before_edit, by_output, dropped: sums of what each trial has.
+    shares: of these lines, by name. unexplained, before_edit, by_output, dropped, gaps: sums of what each trial has.
     """
 
     trials: int
@@ -68,6 +68,7 @@ class FiguresData:
     before_edit: int
     by_output: int
     dropped: dict[str, int]
+    gaps: int
 
 
 @frozen

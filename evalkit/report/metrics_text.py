@@ -100,9 +100,10 @@ def _add_notes(page: Page, figures: FiguresData) -> None:
         (figures.never_green, "trials never green"), (figures.unchecked, "trials without a check after an edit"),
         (figures.unexplained, "failing checks without a diagnostic"), (figures.before_edit, "checks before any edit"),
         (figures.by_output, "checks that passed by what they said, with their exit status hidden"),
+        (figures.gaps, "places of transcripts that cannot be read"),
         *((number, f"dropped, {why}") for why, number in figures.dropped.items())) if number]
-    if said:
-        page.add(f"  {'; '.join(said)}")
+    for line in said:
+        page.add(f"  {line}")
 
 
 def _add_pair(page: Page, pair: PairMetrics, methods: dict[str, None]) -> None:

@@ -23,13 +23,11 @@ from evalkit.analysis.globs import matching
 from evalkit.analysis.model import Metrics
 from evalkit.execute.shell_writes import shell_writes
 from evalkit.execute.transcripts import Event, Folder, Gap, Message, MessageUsage, ToolCall, ToolResult
-from evalkit.report.metrics_commands import Compliance
+from evalkit.report.metrics_commands import Compliance, Patience
 
 __all__ = ["Work", "work_of"]
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_SECONDS = 2.0
-"""For one regex on one line: the agent decides on its text."""
 _LABEL = 200
 _TOKENS = ("input", "output", "cache_read", "cache_write")
 
@@ -45,7 +43,8 @@ class Work:
     violations: lines of failing runs, by label. unexplained: failing runs without a diagnostic.
     lines: written to sources; shares: of these, by the shares' names. before_edit: compliance commands before a source
     was changed. by_output: runs that passed as far as what they said tells. dropped: by why. tokens: by kind, each
-    message of the model once. gaps: places that cannot be read. blind: why nothing of it tells, or "".
+    message of the model once. gaps: places that cannot be read, or that took too long to search.
+    blind: why nothing of it tells, or "".
     """
 
     turns: int = 0
@@ -82,6 +81,7 @@ class _Reading:
     declared: Metrics
     compliance: Compliance = field(init=False)
     diagnostics: _Diagnostics = field(init=False)
+    patience: Patience = Factory(Patience)
     root: str = ""
     cwd: str = ""
     touched: bool = False
@@ -105,8 +105,8 @@ class _Reading:
     tokens: Counter[str] = Factory(Counter)
 
     def __attrs_post_init__(self) -> None:
-        self.compliance = Compliance(self.declared.compliance)
-        self.diagnostics = _Diagnostics(self.declared)
+        self.compliance = Compliance(self.declared.compliance, self.patience)
+        self.diagnostics = _Diagnostics(self.declared, self.patience)
 
     def add(self, event: Event) -> None:
         match event:
@@ -205,8 +205,8 @@ class _Reading:
             tail=None if to_green is None else turns - to_green, teaching=self.teaching,
             violations=dict(self.violations), unexplained=self.unexplained, lines=self.lines,
             shares={name: self.shares[name] for name, _ in self.declared.shares}, before_edit=self.before_edit,
-            by_output=self.by_output, dropped=dict(self.dropped), tokens=dict(self.tokens), gaps=self.gaps,
-            blind=self.blind)
+            by_output=self.by_output, dropped=dict(self.dropped), tokens=dict(self.tokens),
+            gaps=self.gaps + self.patience.lost, blind=self.blind)
 
 
 @define
@@ -221,7 +221,8 @@ class _Said:
 class _Diagnostics:
     """The diagnostics that a suite declares, looked for in what a command said."""
 
-    def __init__(self, declared: Metrics) -> None:
+    def __init__(self, declared: Metrics, patience: Patience) -> None:
+        self._patience = patience
         self._known = [(compile_regex(known.pattern.text, known.pattern.flags), known.label, known.teaching)
                        for known in declared.diagnostics]
 
@@ -237,11 +238,7 @@ class _Diagnostics:
     def _of(self, line: str) -> tuple[str, bool] | None:
         """The label of a line's diagnostic, and whether it teaches."""
         for pattern, label, teaching in self._known if line else ():
-            try:
-                match = pattern.search(line, timeout=_SECONDS)
-            except TimeoutError:
-                continue
-            if match is not None:
+            if (match := self._patience.search(pattern, line)) is not None:
                 said = match[0] if label is None else _filled(label, match.groupdict())
                 return " ".join(said.split())[:_LABEL] or ("?" if label != "" else ""), teaching
         return None

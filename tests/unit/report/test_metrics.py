@@ -131,7 +131,8 @@ def test_the_text_fits_80_columns() -> None:
     trials = [told("ts", f"a-case-with-a-rather-long-name-{number}", tokens=1_234_567, cost=12.5, **LATE,
                    violations={f"no member named {'x' * 60}": 3, "\x1b[2J": 1}, dropped={"refused": 2})
               for number in range(3)]
-    trials += [told("zig", "a-case-with-a-rather-long-name-1", status="fail", by_output=1, before_edit=2, **NEVER)]
+    trials += [told("zig", "a-case-with-a-rather-long-name-1", status="fail", by_output=1, before_edit=2, gaps=4,
+                    **NEVER)]
     run = RunMetrics("latest", 0.95, group_metrics(trials, ("ts", "zig")), {"p" * 90: "it left no transcript"})
     page = Page(80, lambda text, _: text)
     add_metrics(page, run)
@@ -139,5 +140,6 @@ def test_the_text_fits_80_columns() -> None:
     assert max(map(len, page.lines)) <= 80, text
     assert "\x1b" not in text
     for said in ("track ts", "zig less ts, over 1 case on both tracks", "trials never green: 1", "dropped, refused: 6",
+                 "cannot be read: 4",
                  "nothing is told of 1 trial"):
         assert said in text, text

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from evalkit.analysis.dialect import compile_regex
 from evalkit.analysis.model import Pattern
-from evalkit.report.metrics_commands import Checked, Compliance
+from evalkit.report.metrics_commands import Checked, Compliance, Patience
 from evalkit.report.metrics_work import Work
 from tests.unit.report.metrics_transcripts import ROOT, Written, bash, edit, native_metrics, write
 
@@ -157,7 +158,7 @@ def test_turns_where_no_usage_is_told(tmp_path: Path) -> None:
 
 
 COMPLIANCE = Compliance((Pattern("native test"), Pattern("sh check.sh"),
-                         Pattern(r"\bts_run\.mjs\b.*\bcli\.ts\b", True)))
+                         Pattern(r"\bts_run\.mjs\b.*\bcli\.ts\b", True)), Patience())
 ALONE, HIDDEN = Checked(True, True, False), Checked(False, False, False)
 LAST = Checked(False, True, False)
 
@@ -176,3 +177,11 @@ LAST = Checked(False, True, False)
 ])
 def test_compliance_commands(command: str, found: Checked | None) -> None:
     assert found == COMPLIANCE.look(command)
+
+
+def test_no_text_is_searched_for_long() -> None:
+    """A regex that goes back and forth forever gets its seconds once, and what could not be searched is counted."""
+    patience, endless = Patience(0.05), compile_regex(r"(?:a|a|aa)+b", "")
+    assert [None, None] == [patience.search(endless, "a" * 5000), patience.search(endless, "ab")]
+    assert 2 == patience.lost
+    assert Patience().search(endless, "ab")
