@@ -104,12 +104,12 @@ const MINUS = 0x2d;
 const DOT = 0x2e;
 
 // Such as 2026-03-09.
-export function dateText(day: number): Uint8Array {
+function dateText(day: number): Uint8Array {
   return day < 10 ? asciiBytes(`2026-03-0${day}`) : asciiBytes(`2026-03-${day}`);
 }
 
 // Such as -0.05: the cents' digits, at least three of them, with a dot before the last two.
-export function centsText(cents: number): Uint8Array {
+function centsText(cents: number): Uint8Array {
   const amount = cents < 0 ? -cents : cents;
   const digits = asciiBytes(`${amount}`).padStart(3, asciiBytes("0"));
   const sign = cents < 0 ? 1 : 0;
@@ -123,7 +123,7 @@ export function centsText(cents: number): Uint8Array {
 }
 
 // An amount such as -12, 12.5 or 12.50; null for anything else.
-export function parsedCents(text: Uint8Array): number | null {
+function parsedCents(text: Uint8Array): number | null {
   const negative = text.length > 0 && text[0] === MINUS;
   let cents = 0;
   let digits = 0;
@@ -147,7 +147,7 @@ export function parsedCents(text: Uint8Array): number | null {
   return negative ? -cents : cents;
 }
 
-export function totalCents(entries: readonly Entry[]): number {
+function totalCents(entries: readonly Entry[]): number {
   let total = 0;
   for (const entry of entries) total += entry.cents;
   return total;
@@ -196,7 +196,7 @@ function categoryText(category: Category): Uint8Array {
 }
 
 // A header and a line for each entry, in their order.
-export function ledgerCsv(entries: readonly Entry[]): Uint8Array {
+function ledgerCsv(entries: readonly Entry[]): Uint8Array {
   const parts: Uint8Array[] = [asciiBytes("date,payee,category,amount\n")];
   for (const entry of entries) {
     parts.push(field(dateText(entry.day)));
