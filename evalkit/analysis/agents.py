@@ -24,6 +24,7 @@ from evalkit.syntax import nodes as n
 __all__ = ["resolve_agent", "resolve_other_agents"]
 
 COMMAND_PLACEHOLDERS = ("home", "model", "project", "prompt_file", "workspace")
+SERVER_PLACEHOLDERS = ("state",)
 """What stands in the command line of agent `command`."""
 HOTTEST = 2
 """The highest temperature that models know."""
@@ -134,7 +135,7 @@ class _Builder:
             case n.Registry(name=name):
                 self.set(span, registry=self.values.function(name), registry_command=None)
             case n.RegistryMcp(command=command):
-                self.set(span, registry=None, registry_command=self.values.command(command, (), None))
+                self.set(span, registry=None, registry_command=self.values.command(command, SERVER_PLACEHOLDERS, None))
             case n.System(text=text):
                 written, function = (None, text.value) if is_function(text) else (text.value, None)
                 self.set(span, system=written, system_function=function)

@@ -128,6 +128,30 @@ RASH = script(
     ("File a crack finding", [CRACK, call("publishFinding", findingId="f-1")]),
     ("publish it", [CRACK, call("publishFinding", findingId="f-1", confirm="t-1")]))
 
+SERVER = """
+import asyncio, json, sys
+from mcp import types
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+
+state = json.load(open(sys.argv[1]))
+
+async def list_tools(context, params):
+    told = [("look", "Is it on?"), ("evalkit_state", "")]
+    return types.ListToolsResult(tools=[types.Tool(name=name, description=words, input_schema={"type": "object"})
+                                        for name, words in told])
+
+async def call_tool(context, params):
+    return types.CallToolResult(content=[types.TextContent(type="text", text=json.dumps(state))])
+
+async def main():
+    server = Server("lamp", on_list_tools=list_tools, on_call_tool=call_tool)
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+asyncio.run(main())
+"""
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> MiniProject:
@@ -178,6 +202,28 @@ def test_what_the_played_answer_hangs_on(project: MiniProject) -> None:
     assert "expected calls changed" == run(project, "agent=oracle")[0].ran["agent"]
     project.edit("cases/viewer/app.py", "at least 3", "at least three")
     assert "commands cases/viewer/app.py changed" == run(project, "agent=oracle")[0].ran["agent"]
+
+
+def test_a_server_that_is_given_the_state(project: MiniProject) -> None:
+    """As the language says it: `{state}` is the path of the file; an edited server is another one."""
+    project.write("cases/served/server.py", SERVER)
+    project.write("cases/served/a state.json", '{"lamp": "off"}')
+    project.write("cases/served/suite.eval", f"""suite served {{
+  agent tools {{ registry mcp "{sys.executable} server.py {{state}}"; state "a state.json" }}
+}}
+""")
+    project.write("cases/served/lamp.eval", """case lamp "Is it on?" {
+  expect look
+  check state lamp = "off"
+}
+""")
+    choices = ("run", "case:lamp", "agent=oracle")
+    done = project.doit(*choices)
+    assert 0 == done.status, done.out + done.err
+    assert "everything was up to date" in project.doit(*choices).err
+    project.edit("cases/served/server.py", "Is it on?", "Is it on or off?")
+    done = project.doit(*choices)
+    assert "commands cases/served/server.py changed" in done.out + done.err
 
 
 def test_a_call_that_is_rejected_proves_nothing(project: MiniProject) -> None:

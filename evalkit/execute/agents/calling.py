@@ -7,6 +7,7 @@ answered here, as a rejection. Of a command that says it only reads the transcri
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
@@ -77,7 +78,10 @@ def calling(job: Job, agent: str, *, often: bool = False) -> Iterator[Caller]:
 
 
 def application(root: Path, unit: Case) -> tuple[tuple[str, str], ...]:
-    """The code of the application, as far as the project has it: what it does is part of what is measured."""
+    """The code of the application, as far as the project has it: what it does is part of what is measured.
+
+    Of an MCP server these are the modules, files and folders that its command names; it runs in the suite's folder.
+    """
     found: dict[str, None] = {}
     for name in modules(unit.agent):
         top = name.partition(".")[0]
@@ -86,7 +90,26 @@ def application(root: Path, unit: Case) -> tuple[tuple[str, str], ...]:
             if there := next((place for place in places if (root / place).exists()), None):
                 found[Path(there).as_posix()] = None
                 break
+    for path in _named(root, unit):
+        found.setdefault(path)
     return tuple((f"commands {path}", path) for path in found)
+
+
+def _named(root: Path, unit: Case) -> Iterator[str]:
+    """The files and folders of the project that the command of an MCP server names; none that holds the suite."""
+    for word in unit.agent.registry_command.words if unit.agent.registry_command is not None else ():
+        place = posixpath.normpath(posixpath.join(unit.suite.folder, word))
+        outside = posixpath.isabs(word) or place.startswith("..") or "\0" in word
+        holds_the_suite = place == "." or f"{unit.suite.folder}/".startswith(f"{place}/")
+        if not outside and not holds_the_suite and _is_there(root / place):
+            yield place
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # no name that a file can have
+        return False
 
 
 def modules(agent: AgentConfig) -> list[str]:

@@ -215,3 +215,17 @@ def test_what_is_part_of_the_key(project: Path) -> None:
     assert (("commands cases/mini/pack", "cases/mini/pack"), ("commands shared.py", "shared.py")) == user.given(unit)
     server = AgentConfig("tools", registry_command=Command(("python", "-m", "pack.server", "--x", "lamp.py"), 9))
     assert ["pack.server", "lamp"] == modules(server)
+
+
+def test_what_a_server_is_made_from(tmp_path: Path) -> None:
+    """The files and folders that its command names, of any language; not what holds the suite, nor what is outside."""
+    for name in ("cases/mini/srv/server.mjs", "cases/mini/lib/a.js", "tools/run", "cases/other.js"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    (tmp_path.parent / "outside.js").write_text("x")
+    words = ("../../tools/run", "node", "./srv/server.mjs", "lib", "{state}", ".", "..", "../../../outside.js",
+             str(tmp_path), "--x=lib", "gone.js", "", "x" * 5_000)
+    unit = case(agent=AgentConfig("tools", registry_command=Command(words, 9)), setup=setup())
+    user = ToolUser(None, tmp_path)
+    wanted = ["tools/run", "cases/mini/srv/server.mjs", "cases/mini/lib"]
+    assert [(f"commands {path}", path) for path in wanted] == list(user.given(unit))
