@@ -1,6 +1,6 @@
 """Authoring metrics of a run: trials -> units, tracks and pairs of tracks; pure.
 
-A number over cases is the mean of the cases' means, with Student's t interval over cases (of rates cut at 0 and 1, or
+A number over cases is the mean of the cases' means, with Student's t interval over cases (cut at 0, of rates at 1 too, or
 by Wilson where each case has one trial); that of a single case is over its trials, of rates by Wilson. Violations of
 1,000 lines, and shares of lines, are sums divided by sums. Pairs have the difference of each case on both tracks, with
 a t interval over cases; a single case has Welch's over its trials. Known answers have no intervals.
@@ -8,6 +8,7 @@ a t interval over cases; a single case has Welch's over its trials. Known answer
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
@@ -148,7 +149,7 @@ def _mean(trials: Trials, measure: _Measure, *, draw: bool) -> IntervalData | No
         flat = [value for of_case in each for value in of_case]
         return interval_data(stats.wilson(round(sum(flat)), len(flat)))
     found = mean_over(each[0] if len(each) == 1 else [*map(mean_of, each)], draw=draw)
-    return interval_data(_cut(found, 0.0, 1.0) if measure.rate else found)
+    return interval_data(_cut(found, 0.0, 1.0 if measure.rate else math.inf))
 
 
 def _cut(found: Interval, least: float, most: float) -> Interval:

@@ -41,8 +41,8 @@ def test_a_unit_of_three_trials() -> None:
         (figures.success.value, figures.success.low, figures.success.high, figures.success.count), abs=1e-4)
     assert figures.first_pass is not None
     assert (0.333333, 3) == (figures.first_pass.value, figures.first_pass.count)
-    # of the two that got green: 0 and 2 retries, mean 1, standard error 1, t(1 degree) = 12.7062
-    assert IntervalData(1.0, -11.706205, 13.706205, 2, "t interval") == figures.retries_to_green
+    # of the two that got green: 0 and 2 retries, mean 1, standard error 1, t(1 degree) = 12.7062; nothing is below 0
+    assert IntervalData(1.0, 0.0, 13.706205, 2, "t interval") == figures.retries_to_green
     assert (4.0, 2.5) == (figures.turns_to_green and figures.turns_to_green.value, figures.tail and figures.tail.value)
     assert (1.0, 150.0, 0.5) == (figures.teaching and figures.teaching.value, figures.tokens and figures.tokens.value,
                                  figures.cost and figures.cost.value)
