@@ -1,7 +1,7 @@
 """Authoring metrics of a run: trials -> units, tracks and pairs of tracks; pure.
 
-A number over cases is the mean of the cases' means, with Student's t interval over cases (cut at 0, of rates at 1 too, or
-by Wilson where each case has one trial); that of a single case is over its trials, of rates by Wilson. Violations of
+A number over cases is the mean of the cases' means, with Student's t interval over cases (cut at 0, of rates at 1 too,
+or by Wilson where each case has one trial); that of a single case is over its trials, of rates by Wilson. Violations of
 1,000 lines, and shares of lines, are sums divided by sums. Pairs have the difference of each case on both tracks, with
 a t interval over cases; a single case has Welch's over its trials. Known answers have no intervals.
 """

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["Checked", "Compliance", "Patience"]
 
 _WRAPPERS = frozenset({"builtin", "command", "env", "exec", "nice", "nohup", "npx", "bunx", "stdbuf", "time",
-                       "timeout"})
+                       "timeout", "xargs"})
+_ASKS = frozenset({"--help", "-h", "--version"})
+"""A command with such a word tells of itself, and checks nothing."""
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash"})
 _OWN_WORDS = re.compile(r"-|\d[\d.]*[smhd]?$|\w+=")
 """Words of a wrapper's own: options, numbers, variables."""
@@ -114,6 +116,8 @@ class Compliance:
         return None
 
     def _is(self, words: Sequence[str]) -> bool:
+        if _ASKS.intersection(words):
+            return False
         known = _known(words)
         said = " ".join(words)
         return any(known[: len(begin)] == begin for begin in self._begins) or any(
