@@ -10,7 +10,8 @@ takes more, and `evalkit compare` tells from the trials of both sides.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from attrs import asdict, frozen
@@ -23,7 +24,7 @@ from evalkit.execute.budget import dollars
 from evalkit.plan.trials import Trial
 from evalkit.report.rates import Line
 
-__all__ = ["Detected", "detect", "detect_text", "spread"]
+__all__ = ["Detected", "detect", "detect_text", "per_case", "spread"]
 
 _WORST = 0.25
 
@@ -72,14 +73,24 @@ def detect(look: Look, share: float) -> list[Detected]:
         units = {trial.case.unit: trial for trial in trials}
         variance, basis = spread(_earlier(look, name, set(units)))
         asked = round(len(trials) / len(units))
-        needed = stats.trials_to_see(share, len(cases), 2 * variance)
+        within = 2 * variance * per_case([trial.case.name for trial in units.values()])
+        needed = stats.trials_to_see(share, len(cases), within)
         runs = None if needed is None else 2 * needed * len(units)
         cost = total(earlier.cost(trial) for trial in units.values())
         found.append(Detected(
             name, len(cases), len(units), round(variance, 6), basis, asked,
-            stats.smallest_to_see(len(cases), asked, 2 * variance), needed, runs,
+            stats.smallest_to_see(len(cases), asked, within), needed, runs,
             2 * needed * cost.amount * len(units) / cost.known if needed is not None and cost.known else None))
     return found
+
+
+def per_case(cases: Sequence[str]) -> float:
+    """How much of a trial's variance is left in its case's value, which is the mean over the case's units: the mean of
+    1 / units over the cases. cases: that of each unit.
+    """
+    from statistics import fmean
+
+    return fmean(1 / number for number in Counter(cases).values())
 
 
 def _earlier(look: Look, subject: str, units: set[str]) -> list[Line]:
@@ -96,7 +107,7 @@ def _earlier(look: Look, subject: str, units: set[str]) -> list[Line]:
     return found
 
 
-def spread(lines: Iterable[Line]) -> tuple[float, str]:
+def spread(lines: Sequence[Line]) -> tuple[float, str]:
     """The variance of a trial about its case's pass rate, and what it comes from."""
     from statistics import fmean, variance
 
@@ -106,10 +117,12 @@ def spread(lines: Iterable[Line]) -> tuple[float, str]:
     for line in lines:
         if counts(line):
             units.setdefault(line["unit"], []).append(float(line["status"] == "pass"))
+    united = any(line["unit"] != line["case"] for line in lines)
     several = [values for values in units.values() if len(values) > 1]
     every = [value for values in units.values() for value in values]
     if several and (mean := fmean(map(variance, several))) > 0:
-        return mean, f"{count(sum(map(len, several)), 'earlier trial')} of {count(len(several), 'case')}"
+        them = count(len(several), "unit" if united else "case")
+        return mean, f"{count(sum(map(len, several)), 'earlier trial')} of {them}"
     if every:
         rate = (sum(every) + 1) / (len(every) + 2)
         return rate * (1 - rate), f"the pass rate of {count(len(every), 'earlier trial')}"
@@ -126,8 +139,9 @@ def detect_text(found: Sequence[Detected], share: float) -> list[str]:
             said.append("  one case says nothing of others: this wants several")
             continue
         price = "" if each.cost is None else f", about {dollars(each.cost)}"
-        said.append(f"  {count(each.cases, 'case')} would need about {count(each.needed, 'trial')} each on each side "
-                    f"({each.runs} agent runs{price})")
+        units, of = (f" ({each.units} units)", "of each unit") if each.units != each.cases else ("", "each")
+        said.append(f"  {count(each.cases, 'case')}{units} would need about {count(each.needed, 'trial')} {of} "
+                    f"on each side ({each.runs} agent runs{price})")
         if each.shows is not None:
             said.append(f"  asked for {'is' if each.asked == 1 else 'are'} {each.asked}, which would show "
                         f"{'no difference, however large' if each.shows > 1 else f'{100 * each.shows:.0f} points'}")

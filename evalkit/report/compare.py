@@ -14,6 +14,7 @@ and what did not run are neither pass nor fail; what is on one side alone is nam
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -86,7 +87,8 @@ class Comparison:
     """What came of it.
 
     rate: None where no case can be compared. values: the passes of each side's trials, by case, of the cases that are
-    compared. apart: units that are not, each with why. counts: trials by status, of A and of B.
+    compared (of a case with several units without what differs between these). apart: units that are not, each with
+    why. counts: trials by status, of A and of B.
     """
 
     rate: Difference | None
@@ -111,8 +113,8 @@ def compare_lines(one: Iterable[Line], other: Iterable[Line], *, arms: bool = Fa
     values = (_values(sides[0], _passed), _values(sides[1], _passed))
     rate = _cut(_difference("pass rate", *values)) if both else None
     return Comparison(
-        rate, tuple(_measures(*sides)), tuple(_checks(*sides, checks)), tuple(_flips(*sides)), tuple(apart), values,
-        (_statuses(ones), _statuses(others)))
+        rate, tuple(_measures(*sides)), tuple(_checks(*sides, checks)), tuple(_flips(*sides)), tuple(apart),
+        (_within_units(sides[0]), _within_units(sides[1])), (_statuses(ones), _statuses(others)))
 
 
 def _by_unit(lines: Iterable[Line], *, arms: bool) -> dict[str, list[Line]]:
@@ -167,6 +169,25 @@ def _values(units: Mapping[str, Sequence[Line]], of: Callable[[Line], Any]) -> d
                 found.setdefault(line["case"], {}).setdefault(unit, []).append(float(value))
     return {case: [stats.mean_of(values) for values in of_case.values()] if len(of_case) > 1
             else next(iter(of_case.values())) for case, of_case in found.items()}
+
+
+def _within_units(units: Mapping[str, Sequence[Line]]) -> dict[str, list[float]]:
+    """The passes of each case's trials. Of a case with several units they lie about the mean of these as they do about
+    their own, so that their variance is the pooled one within units; of single trials the two cannot be told apart.
+    """
+    found: dict[str, list[list[float]]] = {}
+    for lines in units.values():
+        found.setdefault(lines[0]["case"], []).append([_passed(line) for line in lines])
+    values = {}
+    for case, of_units in found.items():
+        count, means = sum(map(len, of_units)), [stats.mean_of(each) for each in of_units]
+        if len(of_units) == 1 or count == len(of_units):
+            values[case] = [value for each in of_units for value in each]
+            continue
+        middle, scale = stats.mean_of(means), math.sqrt((count - 1) / (count - len(of_units)))
+        values[case] = [middle + (value - mean) * scale for each, mean in zip(of_units, means, strict=True)
+                        for value in each]
+    return values
 
 
 def _difference(name: str, ones: CaseValues, others: CaseValues, *, tested: bool = True) -> Difference | None:

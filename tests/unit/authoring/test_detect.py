@@ -7,7 +7,7 @@ import argparse
 import pytest
 
 from evalkit.authoring.compare import read_points
-from evalkit.authoring.detect import Detected, detect_text, spread
+from evalkit.authoring.detect import Detected, detect_text, per_case, spread
 from tests.unit.report.test_compare import line
 
 
@@ -28,6 +28,17 @@ def test_the_spread_of_single_trials() -> None:
 def test_without_earlier_trials() -> None:
     """The largest that a pass and a fail can have."""
     assert (0.25, "no earlier trial: the largest there can be") == spread([line("a", "error")])
+
+
+def test_a_case_of_several_units() -> None:
+    """Its value is the mean over them: of each of three units it takes a third of the trials."""
+    assert 1.0 == per_case(["a", "b"])
+    assert 1 / 3 == pytest.approx(per_case(["a", "a", "a", "b", "b", "b"]))
+    assert (1 + 1 / 2) / 2 == per_case(["a", "b", "b"])
+    _, basis = spread([line("a", unit="a+with"), line("a", "fail", 2, unit="a+with")])
+    assert "2 earlier trials of 1 unit" == basis
+    told = detect_text([Detected("claude m", 8, 24, 0.2, "so", 1, 0.5, 15, 720, None)], 0.1)
+    assert "  8 cases (24 units) would need about 15 trials of each unit on each side (720 agent runs)" in told
 
 
 @pytest.mark.parametrize(("text", "share"), [("10", 0.1), ("10pp", 0.1), ("2.5 points", 0.025), ("5%", 0.05)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from pathlib import Path
+from statistics import mean, variance
 from typing import Any
 
 import orjson
@@ -162,6 +163,21 @@ def test_the_spread_of_trials_and_of_cases_are_told_apart() -> None:
     assert (0.5, 2.0) == variances({"a": [0.0, 0.0], "b": [1.0, 1.0]},
                                    {"a": [1.0, 1.0], "b": [0.0, 0.0]})
     assert (1.0, 0.0) == variances({"a": [0.0], "b": [0.0], "c": [0.0]}, {"a": [1.0], "b": [-1.0], "c": [0.0]})
+
+
+def test_the_spread_of_a_case_with_several_units() -> None:
+    """What differs between its units is no spread of its trials: these are counted, not the units."""
+    def side(*passes: str) -> list[dict[str, Any]]:
+        return [line(case, status, number, unit=f"{case}@{track}") for case in ("a", "b")
+                for track, of_unit in zip(("ts", "zig"), passes, strict=True)
+                for number, status in enumerate(("pass" if one == "p" else "fail" for one in of_unit), 1)]
+
+    found = compare_lines(side("pppf", "ffff"), side("pppf", "ffff"))
+    for values in found.values:
+        assert [8, 8] == [len(of_case) for of_case in values.values()]
+        for of_case in values.values():
+            assert 3 / 8 == pytest.approx(mean(of_case))
+            assert (3 * (1 / 4) ** 2 + (3 / 4) ** 2) / (8 - 2) == pytest.approx(variance(of_case))
 
 
 def test_power_by_simulation() -> None:
