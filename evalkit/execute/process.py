@@ -189,7 +189,7 @@ class Dialogue:
                 if struck := self.over():
                     raise LimitPassed(f"was ended by its {struck}")
                 if time.monotonic() > until:
-                    raise HarnessError(f"`{self._child.name}` did not answer within {limit:g} s")
+                    raise HarnessError(f"`{self._child.name}` did not answer within {limit:.3g} s")
                 for key, _ in selector.select(0.05):
                     if not key.data():
                         selector.unregister(key.fileobj)

@@ -27,6 +27,8 @@ __all__ = ["CALL_LIMIT", "Caller", "application", "calling", "modules"]
 
 CALL_LIMIT = 60.0
 """Seconds for one call of a command."""
+LEAST_LIMIT = 10.0
+"""Seconds that a call has at least, also where the agent's own time is over before: who is late then is not known."""
 LARGEST_OUTPUT = 200_000
 """Characters of a call's result that a model is shown."""
 
@@ -40,7 +42,10 @@ class Caller:
         self.tools = {tool.name: tool for tool in layer.tools}
 
     def call(self, identity: str, name: str, given: Mapping[str, Any] | str, limit: float = CALL_LIMIT) -> Outcome:
-        """Raises HarnessError where the application is gone, or does not answer within `limit` seconds."""
+        """Have a command done, within `limit` seconds of the agent's time or somewhat more (`LEAST_LIMIT`).
+
+        Raises HarnessError where the application is gone, or does not answer.
+        """
         arguments: Mapping[str, Any] = given if isinstance(given, Mapping) else {"": given}
         call = ToolCall(identity, name, arguments, tool="read" if name in self.layer.reads else "other")
         self.writer.write(call)
@@ -49,7 +54,7 @@ class Caller:
             return self._refused(call, f"there is no command {name!r}; the commands are: {known}")
         if not isinstance(given, Mapping):
             return self._refused(call, "the arguments are no JSON object")
-        done = self.layer.call(name, given, min(CALL_LIMIT, max(0.1, limit)))
+        done = self.layer.call(name, given, min(CALL_LIMIT, max(LEAST_LIMIT, limit)))
         text = done.text if len(done.text) <= LARGEST_OUTPUT else (
             f"{done.text[:LARGEST_OUTPUT]}\n… cut: {len(done.text) - LARGEST_OUTPUT} characters are not shown …")
         self.writer.write(ToolResult(call, "error" if done.rejected else "ok", ran=True, text=text))

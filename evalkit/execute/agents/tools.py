@@ -109,6 +109,8 @@ class _Talk:
                 return model.ended("capped", over[1], over[0])
             if (model.usage.turns or 0) >= case.limits.turns:
                 return model.ended("capped", f"reached its {case.limits.turns} turns", "turns")
+            if model.left <= 0:  # nobody waits for a reply any more, and it would be paid for
+                return model.timed_out()
 
     def _call(self, use: ToolUse) -> ToolOutput:
         """Have the application do a call. Raises AgentError where it is gone, or does not answer."""

@@ -55,7 +55,7 @@ class Socket:
         while waiting or b"\n" not in parts[-1]:
             check_going_on()
             if time.monotonic() > until:
-                raise HarnessError(f"it did not answer within {limit:g} s")
+                raise HarnessError(f"it did not answer within {limit:.3g} s")
             try:
                 if waiting:
                     waiting = waiting[self._end.send(waiting):]

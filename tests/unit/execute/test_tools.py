@@ -26,7 +26,7 @@ from evalkit.gateway.script import Garbage
 from tests.unit.execute.make import ENV, case, setup, trial
 
 APP = '''
-import os
+import os, time
 class Lamp:
     commands = [
         {"name": "switch", "description": "Turn it on or off.", "parameters":
@@ -34,6 +34,7 @@ class Lamp:
         {"name": "look", "description": "Is it on?", "parameters": {"type": "object", "properties": {}}},
         {"name": "burn", "description": "", "parameters": {"type": "object", "properties": {}}},
         {"name": "long", "description": "", "parameters": {"type": "object", "properties": {}}},
+        {"name": "slow", "description": "", "parameters": {"type": "object", "properties": {}}},
     ]
     def __init__(self, state): self.on = state["on"]
     def call(self, name, arguments):
@@ -42,6 +43,7 @@ class Lamp:
             self.on = arguments["on"]
             return {"on": self.on}
         if name == "burn": os._exit(3)
+        if name == "slow": time.sleep(2.5)
         return "y" * 300_000 if name == "long" else f"it is {'on' if self.on else 'off'}"
     def state(self): return {"on": self.on}
 class Registry:
@@ -119,7 +121,7 @@ def test_rejections_go_back_to_the_model(project: Path, protocol: str, version: 
     rejected = results(events)
     assert [("switch", "error", True), ("fly", "error", False)] == [each[:3] for each in rejected]
     assert "`on` must be true or false" == rejected[0][3]
-    assert "there is no command 'fly'; the commands are: burn, long, look, switch" == rejected[1][3]
+    assert "there is no command 'fly'; the commands are: burn, long, look, slow, switch" == rejected[1][3]
     assert "`on` must be true or false" in str(asked[1])
     assert "there is no command" in str(asked[2])
     assert {"on": False} == orjson.loads((project / "work/state.json").read_bytes())
@@ -186,6 +188,13 @@ def test_a_long_result_is_cut(project: Path) -> None:
     [(_, _, _, text)] = results(events)
     assert text.endswith("… cut: 100000 characters are not shown …")
     assert len(str(asked[1])) < 250_000
+
+
+def test_time_that_is_over_during_a_call_is_the_models(project: Path) -> None:
+    """The application is let finish, and tells its state: it has not failed."""
+    ending, asked, _ = run(project, [Reply((ON, ToolCall("slow", {})))], limits=Limits(turns=9, time=2))
+    assert ("timeout", "ended after its 2 s", 1) == (ending.status, ending.detail, len(asked))
+    assert '"on": true' in (project / "work/state.json").read_text()
 
 
 def test_an_application_that_breaks_is_no_outcome(project: Path) -> None:
