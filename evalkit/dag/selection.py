@@ -46,6 +46,11 @@ def _hint(name: str, names: Sequence[str]) -> str:
         return f"did you mean `{bare[name]}`?"
     kind = name.partition(":")[0]
     same_kind = [known for known in names if known.startswith(kind + ":")]
+    listed = [f"{kind}:{part.removeprefix(f'{kind}:')}" for part in name.removeprefix(f"{kind}:").split(",")]
+    if len(listed) > 1 and set(listed) <= set(same_kind):
+        return f"several are given with spaces: `{' '.join(listed)}`"
+    if kind == "case" and (begun := sum(known.startswith(name) for known in same_kind)) > 1:
+        return f"{begun} cases begin so: `{name}*`, or `case={name.removeprefix('case:')}` beside a suite"
     shown = same_kind or [known for known in names if known.startswith(("case:", "suite:"))]
     return did_you_mean(name, shown) + "   (`doit list` shows cases and suites)"
 

@@ -22,6 +22,9 @@ def test_names_and_wildcards_are_expanded_in_order_without_doubles() -> None:
     ("native", "did you mean `suite:native`?"),
     ("suite:nativ", "did you mean `suite:native`?"),
     ("zzz", "known here: `case:habits`, `case:kanban-board`, `suite:native`"),
+    ("case:habits,case:kanban-board", "several are given with spaces: `case:habits case:kanban-board`"),
+    ("case:habits,kanban-board", "several are given with spaces: `case:habits case:kanban-board`"),
+    ("case:habits,none", "did you mean `case:habits`?"),
     ("case:no*", "`doit list` shows cases and suites"),
 ])
 def test_a_name_that_is_none_gets_a_hint(asked: str, hint: str) -> None:
@@ -29,6 +32,13 @@ def test_a_name_that_is_none_gets_a_hint(asked: str, hint: str) -> None:
     with pytest.raises(UserError) as caught:
         expand([asked], NAMES)
     assert hint in caught.value.hint
+
+
+def test_the_beginning_of_several_names_gets_a_hint() -> None:
+    """How such are asked for: `case:sp` alone is no name."""
+    with pytest.raises(UserError) as caught:
+        expand(["case:sp-"], ["case:sp-pier", "case:sp-camera", "case:fd-publish"])
+    assert "2 cases begin so: `case:sp-*`, or `case=sp-` beside a suite" == caught.value.hint
 
 
 def test_only_the_cases_that_a_selection_can_name_are_built() -> None:
