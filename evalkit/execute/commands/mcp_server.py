@@ -133,17 +133,20 @@ class _Layer:
         except MCPError as error:  # the server refuses the call itself: an unknown tool, arguments of a wrong form
             check_going_on()
             if _closed(error):
-                raise HarnessError(f"the MCP server ended while it did `{name}`") from error
+                raise HarnessError("the MCP server ended") from error
             return Outcome(_words(error), rejected=True)
         except Exception as error:
             check_going_on()
-            raise HarnessError(f"the MCP server did not do `{name}`: {_words(error)}") from error
+            raise HarnessError(f"the MCP server did not do it: {_words(error)}") from error
         return Outcome(_text(result), rejected=bool(result.is_error))
 
     def state(self, limit: float) -> Any:
         if not self._tells:
             return None
-        told = self.call(STATE_TOOL, {}, limit)
+        try:
+            told = self.call(STATE_TOOL, {}, limit)
+        except HarnessError as error:
+            raise HarnessError(f"the application does not tell its state: {error.message}") from error
         if told.rejected:
             raise HarnessError(f"the MCP server does not tell its state: {told.text}")
         try:
