@@ -58,6 +58,8 @@ class View:
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> View:
         """From a data set and as much of what `told()` tells as is known. Raises KeyError or ValueError."""
+        if not isinstance(told, Mapping) or not isinstance(told.get("dataset"), Mapping):
+            raise ValueError("a state is a mapping with a `dataset`, which is one too")
         dataset = Dataset.of(told["dataset"])
         view = cls(dataset, look(dataset.bounds, ISOMETRIC))
         plain = {"colorMode": "color_mode", "ramp": "ramp", "pointSize": "point_size", "background": "background",

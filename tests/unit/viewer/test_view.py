@@ -133,3 +133,11 @@ def test_what_is_no_data_set(change: dict[str, Any], said: str) -> None:
     state = fixture()
     with pytest.raises(ValueError, match=said):
         registry.start({**state, "dataset": {**state["dataset"], **change}})
+
+
+@pytest.mark.parametrize("state", [None, "", [], {}, {"dataset": None}, {"dataset": []}])
+def test_what_is_no_state_is_refused(state: Any) -> None:
+    """Such as an empty file: it is said, by the session and by the prompt."""
+    for use in (registry.start, build_system):
+        with pytest.raises(ValueError, match="a state is a mapping with a `dataset`"):
+            use(state)
