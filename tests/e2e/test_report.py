@@ -26,6 +26,7 @@ from tests.e2e.test_transcript import SCRIPT
 from tests.feature.project import KEY, MiniProject, files_with
 from tests.unit.report.html_hostile import HOSTILE, hostile_run
 from tests.unit.report.results import a_trial
+from tests.unit.report.test_html_page import a_line
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -447,3 +448,25 @@ def test_light_dark_phone_and_paper(thousand: Made, three: Made, open_page: Open
     assert not page.locator(".search").is_visible()
     assert page.locator("#part-checks").is_visible()
     assert "rgb(255, 255, 255)" == page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+
+def test_heads_of_many_arms(open_page: Open, tmp_path: Path) -> None:
+    """Whole on a screen, on a phone and on paper, whatever the arms are called; so are the cases on paper."""
+    made = Made(tmp_path, "latest")
+    made.folder.mkdir(parents=True)
+    lines = [a_line("kanban-board", model=f"acme/model-{model}", unit=f"kanban-board+{arm}") for model in (1, 2, 3)
+             for arm in ("baseline", "an-arm-with-a-rather-long-name-of-its-own")]
+    (made.folder / "report.html").write_text(render("latest", lines, "report-data"))
+    cut = "(all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1)"
+    for width, media in ((1280, "screen"), (390, "screen"), (720, "print")):
+        page = open_page(made, viewport={"width": width, "height": 900})
+        page.emulate_media(media=media)  # type: ignore[arg-type]
+        heads = page.locator(".matrix thead .agent")
+        assert 6 == heads.count()
+        assert [] == heads.evaluate_all(cut), (width, media)
+        assert page.locator(".matrix thead .arm").evaluate_all(
+            "(all) => all.every((one) => one.getBoundingClientRect().bottom <= "
+            "one.parentElement.getBoundingClientRect().bottom + 2)"), (width, media)
+        assert 90 < page.locator(".matrix tbody th.case").evaluate("(one) => one.offsetWidth"), (width, media)
+    assert 250 < open_page(made, viewport={"width": 390, "height": 900}).locator(
+        ".filters input[type=search]").evaluate("(one) => one.offsetWidth")
