@@ -7,7 +7,18 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from evalkit.lint import assets, commands, judge_files, prompt, proof, silence, skills, unreachable, untouched
+from evalkit.lint import (
+    assets,
+    commands,
+    judge_files,
+    not_shown,
+    prompt,
+    proof,
+    silence,
+    skills,
+    unreachable,
+    untouched,
+)
 from evalkit.lint.finding import Finding
 from evalkit.lint.subject import Subject
 
@@ -39,6 +50,7 @@ RULES = (
     Rule((assets.CODE,), "a file that nothing names was forgotten, or a statement was", assets.find),
     Rule((unreachable.DEFINE,), "what no case uses is never tried, and rots", unreachable.defines),
     Rule((proof.CODE,), "without an answer of each kind nothing shows that checks tell right from wrong", proof.find),
+    Rule((not_shown.CODE,), "a check that never runs rejects nobody", not_shown.find),
 )
 
 

@@ -340,4 +340,14 @@ ENTRIES = (
             }
             '''),
     ),
+    Entry(
+        "W009", "a `check snapshot` of a case without a `live` block",
+        """Nothing says how the app is built, started and looked at. So the check is skipped in every run and lane,
+        and no answer fails by it. What `live` holds is in docs/language.md.""",
+        wrong=case('check snapshot has "Card A"'),
+        right=case('''
+            live { launch "out/app"; snapshot "drive snapshot" }
+            check snapshot has "Card A"
+            '''),
+    ),
 )

@@ -207,3 +207,14 @@ def test_calls_are_their_own_answer(tmp_path: Path) -> None:
 
 
 # ---- all of them ----
+
+
+# ---- W009 ----
+def test_a_snapshot_that_nothing_can_take(tmp_path: Path) -> None:
+    """It would be skipped in every run, and nobody would be told."""
+    write(tmp_path, {}, case='check snapshot has "Card A" as shown\n')
+    assert ["cases/s/it/it.eval:2:7: W009: check `shown` of `it` is always skipped: nothing says how its app is started"
+            ] == places(tmp_path)
+    write(tmp_path, {}, case='check snapshot has "Card A" as shown\n',
+          suite='live { launch "out/app"; snapshot "drive" }\n')
+    assert [] == places(tmp_path)
