@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from evalkit.errors import UserError
-from evalkit.report import rates, stats
+from evalkit.report import rates, stats, tiers
 from evalkit.report.layout import duration, short_count
 from evalkit.report.rates import Group, Line
 from evalkit.report.row import CheckRow
@@ -39,6 +39,7 @@ def markdown_text(run: str, lines: Sequence[Line], blocks: Iterable[str]) -> str
     except UserError:  # scipy is there, and cannot be imported
         lacking, groups = True, [_group(group, members, draw=False) for group, members in places.items()]
     parts += groups
+    parts += _tiers(lines)
     if told:
         parts.append("## What did not pass\n")
         parts += told[:_MOST_BLOCKS]
@@ -61,6 +62,22 @@ def _counts(lines: Sequence[Line]) -> str:
     said = ", ".join(f"{count} {_WORDS.get(status, status)}" for status, count in counted
                      if count or status == "pass")
     return f"{len(lines)} trial{'' if len(lines) == 1 else 's'}: {said}.\n"
+
+
+def _tiers(lines: Iterable[Line]) -> list[str]:
+    """The part with how many of each tier's trials passed, a column a subject; empty without tiers."""
+    tiered = [line for line in lines if line["tier"]]
+    several = len({line["suite"] for line in tiered}) > 1
+    found = tiers.with_sums(tiers.rates(
+        (f"{line['suite']} {line['tier']}" if several else str(line["tier"]),
+         rates.group_of(line)._replace(arm="").shown, line["status"]) for line in tiered))
+    if not found:
+        return []
+    subjects = list(dict.fromkeys(subject for of_tier in found.values() for subject in of_tier))
+    text = ["## Pass rate by tier\n", _row(["tier", *map(escaped, subjects)]), "| --- |" + " ---: |" * len(subjects)]
+    text += [_row([escaped(tier), *(of_tier[subject].shown if subject in of_tier else "" for subject in subjects)])
+             for tier, of_tier in found.items()]
+    return ["\n".join(text) + "\n"]
 
 
 def _samples(lines: Iterable[Line]) -> bool:

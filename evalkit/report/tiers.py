@@ -8,7 +8,7 @@ from typing import NamedTuple
 from evalkit.report.layout import Page, text_width
 from evalkit.report.row import Row
 
-__all__ = ["Rate", "add_tiers", "rates", "rates_of_rows"]
+__all__ = ["Rate", "add_tiers", "rates", "rates_of_rows", "with_sums"]
 
 _GAP = "   "
 _ALL = "all tiers"
@@ -45,12 +45,10 @@ def rates_of_rows(rows: Iterable[Row]) -> dict[str, dict[str, Rate]]:
 
 def add_tiers(page: Page, rows: Iterable[Row]) -> None:
     """A line for each tier, the subjects side by side; below each other where there is not room for that."""
-    found = rates_of_rows(rows)
+    found = with_sums(rates_of_rows(rows))
     if not found:
         return
     subjects = list(dict.fromkeys(subject for of_tier in found.values() for subject in of_tier))
-    if len(found) > 1:
-        found = {**found, _ALL: _sums(found, subjects)}
     first = max(text_width(tier) for tier in (*found, "pass rate"))
     widths = [max(text_width(subject), *(len(of_tier[subject].shown) for of_tier in found.values()
                                          if subject in of_tier)) for subject in subjects]
@@ -69,10 +67,17 @@ def add_tiers(page: Page, rows: Iterable[Row]) -> None:
         page.lines.append("".join([_left(tier, first), *cells]).rstrip())
 
 
-def _sums(found: Mapping[str, Mapping[str, Rate]], subjects: Iterable[str]) -> dict[str, Rate]:
-    every = {subject: [of_tier[subject] for of_tier in found.values() if subject in of_tier] for subject in subjects}
-    return {subject: Rate(sum(rate.passed for rate in of_subject), sum(rate.graded for rate in of_subject))
+def with_sums(found: Mapping[str, Mapping[str, Rate]]) -> dict[str, Mapping[str, Rate]]:
+    """The same, and where there are several tiers a last line for all of them."""
+    if len(found) < 2:
+        return dict(found)
+    every: dict[str, list[Rate]] = {}
+    for of_tier in found.values():
+        for subject, rate in of_tier.items():
+            every.setdefault(subject, []).append(rate)
+    sums = {subject: Rate(sum(rate.passed for rate in of_subject), sum(rate.graded for rate in of_subject))
             for subject, of_subject in every.items()}
+    return {**found, _ALL: sums}
 
 
 def _left(text: str, width: int) -> str:

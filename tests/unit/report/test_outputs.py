@@ -98,6 +98,23 @@ def test_what_did_not_run_is_told_in_its_line() -> None:
     assert "| `kanban-board` | not run (budget) |" in markdown_text("latest", [json.loads(line_text(trial))], [""])
 
 
+def test_rates_of_tiers() -> None:
+    """A column a subject, and a last line for all; what did not run is in none; without tiers there is no such part."""
+    runs = [line("a", model="v/m", tier="flat"), line("b", "fail", model="v/m", tier="flat"),
+            line("c", "error", model="v/m", tier="deep"), line("a", model="v/n", tier="flat")]
+    text = markdown_text("latest", runs, [])
+    assert """\
+## Pass rate by tier
+
+| tier | claude v/m, local lane | claude v/n, local lane |
+| --- | ---: | ---: |
+| flat | 1/2  50% | 1/1 100% |
+| deep | 0/0    - |  |
+| all tiers | 1/2  50% | 1/1 100% |
+""" in text
+    assert "by tier" not in markdown_text("latest", [line("a")], [])
+
+
 def test_known_answers_have_no_intervals() -> None:
     """Nor do single trials; three trials have one."""
     oracle = [line("a", agent="oracle", model=None, self_check=True, number=n) for n in (1, 2, 3)]
