@@ -22,7 +22,7 @@ from evalkit.grade.verdict import Measure, Verdict
 
 __all__ = ["COMPOSITE", "MEASURES", "grade_score", "score_distributions", "score_version"]
 
-VERSION = "score 2"
+VERSION = "score 3"
 MEASURES = ("import_match", "api_match", "forbidden_clean", "parse_ok")
 COMPOSITE = "composite"
 _LARGEST = 200_000

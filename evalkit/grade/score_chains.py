@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from attrs import Factory, define, frozen
 
-from evalkit.grade.score_imports import Imports
-from evalkit.grade.score_nodes import has_child, string_of, text_of, walked, within
+from evalkit.grade.score_imports import Imports, loaded
+from evalkit.grade.score_nodes import WRAPPED, bare, has_child, string_of, text_of, walked, within
 
 __all__ = ["Chains", "Token", "tokens"]
 
@@ -55,6 +55,18 @@ def tokens(root: Any, comments: list[tuple[int, int]], imports: Imports, deadlin
             if kind == "string" and has_child(node, "interpolation"):  # an f-string of Python
                 waiting.extend(reversed(node.children))
             yield Token("text", string_of(node)) if kind == "string" else Token("other")
+        elif kind in WRAPPED and kind != "parenthesized_expression":
+            waiting.append(_stripped(node, comments))
+        elif kind in ("member_expression", "subscript_expression"):
+            first, *others = node.children
+            value = _stripped(first, comments)
+            waiting.extend(reversed(others))
+            if (module := loaded(bare(value))) is not None:  # (await import('xrblocks')).init()
+                imports.load(module)
+                comments.extend((inner.start_byte, inner.end_byte) for inner in within(value, "comment"))
+                yield Token("name", module)
+            else:
+                waiting.append(value)
         elif kind in _NAMES:
             yield Token("property" if kind in _PROPERTIES else "name", text_of(node))
         elif node.child_count == 0:
@@ -63,6 +75,16 @@ def tokens(root: Any, comments: list[tuple[int, int]], imports: Imports, deadlin
             if kind in ("call_expression", "variable_declarator"):
                 imports.required(node)
             waiting.extend(reversed(node.children))
+
+
+def _stripped(node: Any, comments: list[tuple[int, int]]) -> Any:
+    """A value without brackets and types around it, whose comments are put down."""
+    while node.type in WRAPPED and (value := bare(node, once=True)) is not node:
+        for child in node.children:
+            if child != value:
+                comments.extend((inner.start_byte, inner.end_byte) for inner in within(child, "comment"))
+        node = value
+    return node
 
 
 @define

@@ -1,7 +1,7 @@
 """What names stand for in a source text: a module, or what a module exports.
 
-They come from imports, from `await import(…)` or `require(…)`, and from taking a module's object to pieces
-(`const {init} = xb`). Scopes are not looked at.
+They come from imports, from `await import(…)`, `import(…).then(…)` or `require(…)`, from taking a module's object to
+pieces (`const {init} = xb`), and from another name for it (`const x = xb`). Scopes are not looked at.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 
 from attrs import Factory, define
 
-from evalkit.grade.score_nodes import name_of, string_of, text_of, within
+from evalkit.grade.score_nodes import bare, name_of, string_of, text_of, within
 
-__all__ = ["Imports"]
+__all__ = ["Imports", "loaded"]
 
 
 @define
@@ -22,8 +22,8 @@ class Imports:
 
     modules: set[str] = Factory(set)
     names: dict[str, tuple[str, tuple[str, ...]]] = Factory(dict)
-    pieces: list[tuple[str, str, str]] = Factory(list)
-    """(name, exported name, module's name): what a module's object was taken to pieces into."""
+    pieces: list[tuple[str, tuple[str, ...], str]] = Factory(list)
+    """(name, exported name, module's name): what a module's object was taken to pieces into; () is the whole."""
 
     def resolve(self, chain: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
         """What a chain's first name stands for, with the rest of it."""
@@ -32,7 +32,7 @@ class Imports:
             for name, exported, module in self.pieces:
                 if name == chain[0] and module in self.names:
                     own, inner = self.names[module]
-                    return own, (*inner, exported, *chain[1:])
+                    return own, (*inner, *exported, *chain[1:])
             return None
         module, names = known
         return module, (*names, *chain[1:])
@@ -92,43 +92,73 @@ class Imports:
                 self.modules.add(f"{module}.{text_of(inner)}")
                 self.names[text_of(alias)] = (module, (text_of(inner),))
 
+    def load(self, module: str) -> None:
+        """A module whose object is used where it is loaded: it goes by its own name."""
+        self.modules.add(module)
+        self.names[module] = (module, ())
+
     def required(self, node: Any) -> None:
         """`import('…')`, `require('…')`, and the names that they, or a module's object, are given to."""
         if node.type == "call_expression":
-            if (module := _loaded(node)) is not None:
+            if (module := loaded(node)) is not None:
                 self.modules.add(module)
+            self._then(node)
             return
         target, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        while value is not None and value.type in ("await_expression", "parenthesized_expression"):
-            value = value.named_children[0] if value.named_children else None
-        if target is None or value is None:
+        if target is not None and value is not None:
+            value = bare(value)
+            self._given(target, loaded(value), text_of(value) if value.type == "identifier" else None)
+
+    def _then(self, call: Any) -> None:
+        """`import('…').then((xb) => …)`."""
+        what, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+        if what is None or arguments is None or what.type != "member_expression":
             return
-        module = _loaded(value) if value.type == "call_expression" else None
-        if target.type == "identifier" and module is not None:
-            self.names[text_of(target)] = (module, ())
-        elif target.type == "object_pattern":
-            for name, exported in _taken(target):
-                if module is not None:
-                    self.names[name] = (module, (exported,))
-                elif value.type == "identifier":
-                    self.pieces.append((name, exported, text_of(value)))
+        source, property_ = what.child_by_field_name("object"), what.child_by_field_name("property")
+        module = loaded(bare(source)) if source is not None and text_of(property_) == "then" else None
+        function = next((child for child in arguments.named_children if child.type != "comment"), None)
+        if module is None or function is None:
+            return
+        parameter = function.child_by_field_name("parameter")
+        if parameter is None and (several := function.child_by_field_name("parameters")) is not None:
+            parameter = next((child for child in several.named_children if child.type != "comment"), None)
+        if parameter is not None:
+            self._given(parameter.child_by_field_name("pattern") or parameter, module, None)
+
+    def _given(self, target: Any, module: str | None, name: str | None) -> None:
+        """A module's object, or what goes by a name, is given to a name or taken to pieces."""
+        taken = [(text_of(target), ())] if target.type == "identifier" else \
+            [(own, (exported,)) for own, exported in _taken(target)] if target.type == "object_pattern" else []
+        for own, exported in taken:
+            if module is not None:
+                self.names[own] = (module, exported)
+            elif name is not None and name != own:
+                self.pieces.append((own, exported, name))
 
 
-def _loaded(call: Any) -> str | None:
+def loaded(call: Any) -> str | None:
     """The module of `import('…')` and `require('…')`."""
+    if call.type != "call_expression":
+        return None
     what, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
     if what is None or arguments is None or text_of(what) not in ("import", "require"):
         return None
     given = [child for child in arguments.named_children if child.type != "comment"]
-    return string_of(given[0]) if given and given[0].type == "string" else None
+    if not given or given[0].type not in ("string", "template_string"):
+        return None
+    return None if any(child.type == "template_substitution" for child in given[0].children) else string_of(given[0])
 
 
 def _taken(pattern: Any) -> Iterator[tuple[str, str]]:
     """(name, key) of an object pattern's simple parts."""
     for part in pattern.named_children:
+        if part.type == "object_assignment_pattern":  # {init = …}
+            part = part.child_by_field_name("left") or part
         if part.type == "shorthand_property_identifier_pattern":
             yield text_of(part), text_of(part)
         elif part.type == "pair_pattern":
             key, value = part.child_by_field_name("key"), part.child_by_field_name("value")
+            if value is not None and value.type == "assignment_pattern":  # {init: go = …}
+                value = value.child_by_field_name("left")
             if key is not None and value is not None and value.type == "identifier":
                 yield text_of(value), name_of(key)

@@ -6,7 +6,11 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["Slow", "has_child", "name_of", "string_of", "text_of", "walked", "within"]
+__all__ = ["WRAPPED", "Slow", "bare", "has_child", "name_of", "string_of", "text_of", "walked", "within"]
+
+WRAPPED = frozenset({"parenthesized_expression", "non_null_expression", "as_expression", "satisfies_expression",
+                     "type_assertion"})
+"""What stands around a value: brackets, and what TypeScript says of it."""
 
 
 class Slow(Exception):
@@ -36,6 +40,18 @@ def within(node: Any, *kinds: str) -> Iterator[Any]:
 
 def has_child(node: Any, kind: str) -> bool:
     return any(child.type == kind for child in node.children)
+
+
+def bare(node: Any, *, once: bool = False) -> Any:
+    """A value without what stands around it and changes nothing of it. once: without the outermost, and no `await`."""
+    while node.type in WRAPPED or (node.type == "await_expression" and not once):
+        inner = [child for child in node.named_children if child.type != "comment"]
+        if not inner:
+            break
+        node = inner[-1 if node.type == "type_assertion" else 0]
+        if once:
+            break
+    return node
 
 
 def text_of(node: Any) -> str:

@@ -124,6 +124,20 @@ def test_what_is_told(tmp_path: Path) -> None:
     ("import * as xb from 'xrblocks'; const {init} = xb; init();", True),
     ("import * as xb from 'xrblocks'; start({init: 1}); a.init();", False),
     ("function init() {} init();", False),
+    ("import * as xb from 'xrblocks'; const x = xb; x.init();", True),
+    ("import * as xb from 'xrblocks'; const {init: go = null} = xb; go();", True),
+    ("import * as xb from 'xrblocks'; const {init = null} = xb; init();", True),
+    ("import * as xb from 'xrblocks'; (xb /* now */).init();", True),
+    ("import * as xb from 'xrblocks'; if (xb) ['init'].map(f);", False),
+    ("import('xrblocks').then(xb => xb.init());", True),
+    ("import('xrblocks').then(async ({init: go}) => { go(); });", True),
+    ("import('xrblocks').then(function (xb) { xb.init(); });", True),
+    ("import('xrblocks').finally(xb => xb.init());", False),
+    ("(await import('xrblocks')).init();", True),
+    ("require('xrblocks').init();", True),
+    ("const xb = await import(`xrblocks`); xb.init();", True),
+    ("const xb = await import(`${'xrblocks'}`); xb.init();", False),
+    ("const a = b, b = a; a.init();", False),
 ])
 def test_what_a_module_exports(code: str, there: bool) -> None:
     """`MODULE#NAME` is found by whatever name the code gives it, and nothing else by that name."""
@@ -153,11 +167,28 @@ def test_python(code: str, imports: set[str], uses: set[str]) -> None:
     ("import {Script} from 'm'; class A extends Script<Options> {}", True, True),
     ("import m = require('m'); new m.Script();", True, True),
     ("interface Script { Script: 1 }", False, False),
+    ("import * as m from 'm'; (m as any).Script();", True, True),
+    ("import * as m from 'm'; (<any>m).Script();", True, True),
+    ("import * as m from 'm'; m!.Script!();", True, True),
+    ("import * as m from 'm'; (m satisfies object).Script();", True, True),
+    ("import * as m from 'm'; f(x as m.Script);", True, False),
 ])
 def test_typescript(code: str, imports: bool, uses: bool) -> None:
     """Types are gone when a program runs: they import and use nothing."""
     read = read_code(code, "typescript")
     assert (imports, uses) == (read.imports("m"), read.uses("m#Script"))
+
+
+@pytest.mark.parametrize("code", ["(a as /* b */ C).d", "(/* b */ a).d", "(await /* b */ import('c')).d"])
+def test_comments_around_a_value(code: str) -> None:
+    """They are blanked out as everywhere."""
+    assert "b" not in read_code(code, "typescript").text
+
+
+def test_deep_brackets() -> None:
+    """They are read as any code."""
+    read = read_code("(a(" * 2_000 + "x" + " as B).c)" * 2_000, "typescript", limit=60)
+    assert (True, True, False) == (read.uses("a"), read.uses("c"), read.uses("B"))
 
 
 def test_a_module_and_what_lies_in_it() -> None:
@@ -250,6 +281,6 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_grammar_is_part_of_the_version() -> None:
     """Another grammar may read the same answer otherwise."""
     spec = ScoreSpec("a.py", "python", ("a",), (), (), None, None)
-    assert grader_version(spec).startswith("score 2, tree-sitter 0.")
+    assert grader_version(spec).startswith("score 3, tree-sitter 0.")
     assert "tree-sitter-python" in grader_version(spec)
     assert ["METADATA", "METADATA"] == [file.name for file in grader_files(spec)]
