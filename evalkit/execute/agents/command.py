@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import shlex
 import signal
+from collections import deque
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -50,6 +51,8 @@ _PIECE = 32 * 1024
 _UNAVAILABLE, _AGAIN = 69, 75
 _NOT_STARTED = (126, 127)
 _SAID = 300
+_ENOUGH = 4096
+"""Bytes of whole lines from which the last words are taken, once they are cleaned: that may make them shorter."""
 _KNOWN = ("home", "model", "project", "prompt_file", "workspace")
 _TRAITS = AgentTraits("1", frozenset({"prompt", "model", "tools", "time", "spending"}), sampled=True, builds=True)
 
@@ -152,16 +155,27 @@ class _Kept:
     def __init__(self, sink: IO[bytes], redactor: Redactor) -> None:
         self._sink, self._redactor = sink, redactor
         self.size = 0
-        self.end = b""
+        self._last = deque[bytes]()
+        self._length = 0
 
-    def keep(self, raw: bytes) -> bytes:
-        """Keep a line; it is returned without keys."""
+    @property
+    def end(self) -> bytes:
+        """Its last bytes, without keys."""
+        return b"\n".join(map(self._redactor.clean, self._last))[-_SAID:]
+
+    def keep(self, raw: bytes) -> bytes | None:
+        """Keep a line. It is returned without keys; None where that is enough of them, since cleaning costs time."""
+        self._last.append(raw)
+        self._length += len(raw) + 1
+        while self._length - len(self._last[0]) - 1 >= _ENOUGH:
+            self._length -= len(self._last.popleft()) + 1
+        if self.size >= KEPT:
+            self.size += len(raw) + 1
+            return None
         clean = self._redactor.clean(raw)
-        if self.size < KEPT:
-            self._sink.write(clean[: KEPT - self.size] + b"\n")
-            self._sink.flush()
+        self._sink.write(clean[: KEPT - self.size] + b"\n")
+        self._sink.flush()
         self.size += len(clean) + 1
-        self.end = (self.end + b"\n" + clean)[-_SAID:]
         return clean
 
 
@@ -171,12 +185,13 @@ class _Said:
     def __init__(self, writer: Writer, kept: _Kept, role: Role = "assistant") -> None:
         self._writer, self.kept, self._role = writer, kept, role
         self._lines: list[str] = []
-        self._length = self._told = 0
+        self._length = 0
         self.last = ""
 
     def line(self, raw: bytes) -> None:
-        text = self.kept.keep(raw).decode("utf-8", "replace")
-        if self._told < KEPT:
+        clean = self.kept.keep(raw)
+        if clean is not None:
+            text = clean.decode("utf-8", "replace")
             self._lines.append(text)
             self._length += len(text)
             if self._length > _PIECE:
@@ -187,7 +202,6 @@ class _Said:
         if text := "\n".join(self._lines):
             self._writer.write(Message(self._role, text))
             self.last = text[-_SAID:]
-        self._told += self._length
         self._lines, self._length = [], 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -159,6 +160,25 @@ def test_output_is_kept_up_to_a_size_and_without_keys(tmp_path: Path, monkeypatc
     assert 1000 <= len(kept) <= 1001
     assert ["output", "error"] == [note.split()[2] for note in ending.notes]
     assert ENDPOINT.key not in kept + of.transcript.read_text()
+
+
+def test_what_is_not_kept_costs_no_cleaning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that prints without end would else keep evalkit busy; its last words are without keys still."""
+    monkeypatch.setattr(module, "KEPT", 100)
+    cleaned = []
+
+    class Counting:
+        def clean(self, data: bytes) -> bytes:
+            cleaned.append(data)
+            return data.replace(b"secret", b"***")
+
+    kept = module._Kept(io.BytesIO(), Counting())  # type: ignore[arg-type]
+    for _ in range(10_000):
+        kept.keep(b"hello")
+    kept.keep(b"a secret")
+    assert len(cleaned) < 30
+    assert kept.end.endswith(b"hello\na ***")
+    assert 60_009 == kept.size
 
 
 def test_a_missing_program_is_the_persons_mistake(tmp_path: Path) -> None:
