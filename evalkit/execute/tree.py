@@ -43,6 +43,8 @@ MAX_DEPTH = 100
 """Folders within folders."""
 MAX_NAME = 2_000
 """Bytes of a path below the root: with the path of the root it must stay under what the system takes (4096)."""
+_LONGEST_SAID = 120
+"""Characters of a left-out entry's path that are told: its beginning and its end."""
 _LISTED = 20
 """Left-out entries that are named; the rest is counted."""
 _HOPS = 40
@@ -112,6 +114,8 @@ class Packer:
     def leave_out(self, name: str, reason: str, *, cut: bool = False) -> None:
         said = name.encode("utf-8", "backslashreplace").decode()
         said = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in said)
+        if len(said) > _LONGEST_SAID:  # the reason must be read too
+            said = f"{said[:_LONGEST_SAID // 2]}…{said[1 - _LONGEST_SAID // 2:]}"
         self.left_out.append(f"{said}: {reason}")
         self.cut = self.cut or cut
 

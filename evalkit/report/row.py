@@ -152,10 +152,18 @@ def row_of(result: TrialResult, place: str) -> Row:
         trial=result.trial, lane=result.lane, place=place, status=result.status, reason=one_line(result.reason),
         note=one_line(result.note), self_check=result.self_check, dry=result.dry, ended=ending.status,
         detail=one_line(ending.detail), checks=tuple([_check(check) for check in result.checks]),
-        notes=tuple([one_line(note) for note in notes[:EVIDENCE_LINES]]),
+        notes=_first(notes),
         turns=usage.turns, tokens=sum(tokens) if tokens else None, cost=usage.cost, seconds=result.seconds,
         retries=len(result.failed) + ending.retries + sum(judging.retries for judging in judgings),
         played=result.played, tier=result.tier)
+
+
+def _first(notes: list[str]) -> tuple[str, ...]:
+    """The notes that a table shows, and how many there are beside them."""
+    if len(notes) > EVIDENCE_LINES:
+        more = len(notes) - EVIDENCE_LINES + 1
+        notes = [*notes[: EVIDENCE_LINES - 1], f"and {more} more notes: result.json has them"]
+    return tuple([one_line(note) for note in notes])
 
 
 def _audited(result: TrialResult) -> list[str]:

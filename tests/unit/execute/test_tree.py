@@ -181,6 +181,17 @@ def test_what_is_no_file_is_left_out(tree: Path) -> None:
     assert not {"fifo", "socket"} & set(copy)
 
 
+def test_the_reason_is_told_after_a_short_path(tree: Path) -> None:
+    """A report cuts long lines: what is behind a long path would not be read."""
+    deep = tree / "first" / "/".join(["folder"] * 110)
+    deep.mkdir(parents=True)
+    (deep / "last").write_text("x")
+    said, = pack(tree, tree.parent / "archive").left_out
+    assert said.startswith("first/folder/")
+    assert said.endswith(": over 100 folders deep")
+    assert len(said) < 150
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can make a device")
 def test_devices_are_left_out(tree: Path) -> None:
     """Reading one could give bytes without end."""

@@ -121,3 +121,10 @@ def test_what_is_said_of_a_contaminated_trial() -> None:
     assert (seen, seen, seen, "and 9 more such findings",
             "it was refused the store: .evalkit/store (by Bash, line 12 of the transcript): no contamination",
             ) == ROWS["contaminated"].notes
+
+
+@pytest.mark.parametrize(("count", "last"), [(6, "6: a fifo"), (7, "and 2 more notes: result.json has them")])
+def test_notes_that_are_not_shown_are_counted(count: int, last: str) -> None:
+    """As lines of evidence are: one of them may say that the answer itself was left out."""
+    row = row_of(a_result(a_check("a"), left_out=tuple(f"{number + 1}: a fifo" for number in range(count))), PLACE)
+    assert (6, last) == (len(row.notes), row.notes[-1])
