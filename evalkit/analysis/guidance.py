@@ -1,13 +1,14 @@
 """The guidance of a unit: the documents that go into the system prompt, and their sections.
 
 A folder stands for the Markdown files below it: its SKILL.md first, the others by their paths. A section begins at a
-line `## …` (not in a fenced block) and goes on to the next one, or to a `#` heading. A subsection begins at `### …`
-within a section, and goes by both headings: `Section > Subsection`.
+line `## …` (not in a fenced block, nor in a comment `<!-- … -->` that begins a line) and goes on to the next one, or
+to a `#` heading. A subsection begins at `### …` within a section, and goes by both headings: `Section > Subsection`.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable
 from pathlib import Path, PurePosixPath
 
@@ -71,12 +72,14 @@ def without_sections(text: str, headings: Collection[str]) -> str:
 def _parts(text: str) -> list[tuple[str, str, str]]:
     """A document cut before each section and subsection, each part with its headings ("" outside)."""
     parts = [("", "", "")]
-    fence = ""
+    fence, comment = "", False
     for line in text.splitlines(keepends=True):
         opening = re.match(r" {0,3}(`{3,}|~{3,})", line)
         if fence:
             if opening and opening[1].startswith(fence) and not line.strip(" `~\r\n"):
                 fence = ""
+        elif comment or re.match(r" {0,3}<!--", line):
+            comment = "-->" not in line
         elif opening:
             fence = opening[1]
         elif heading := re.match(r"##[ \t]+(.*?)[ \t]*#*[ \t]*$", line.rstrip("\r\n")):
@@ -123,8 +126,9 @@ def _sections(scope: Scope, path: str, span: Span, *, nested: bool) -> list[str]
 
 
 def _slug(heading: str) -> str:
-    """A heading as a part of a name."""
-    return "-".join(re.findall(r"[a-z0-9]+", heading.lower()))[:40].strip("-") or "section"
+    """A heading as a part of a name: its letters without accents, and its digits."""
+    plain = unicodedata.normalize("NFKD", heading).encode("ascii", "ignore").decode()
+    return "-".join(re.findall(r"[a-z0-9]+", plain.lower()))[:40].strip("-") or "section"
 
 
 def _unlike(name: str, taken: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalkit.analysis.guidance import section_headings, without_sections
+from evalkit.analysis.guidance import _slug, section_headings, without_sections
 
 TEXT = """\
 # Title
@@ -62,3 +62,18 @@ def test_line_ends_of_another_system() -> None:
     text = "a\r\n## B\r\nb\r\n```\r\n## C\r\n```\r\n## D\r\nd\r\n"
     assert ["B", "D"] == section_headings(text)
     assert "a\r\n## D\r\nd\r\n" == without_sections(text, ["B"])
+
+
+def test_comments_have_no_headings() -> None:
+    """What is commented out is in the section around it; one that nobody closes goes on to the end."""
+    text = "## A\n<!--\n## no\n```\n-->\na\n<!-- x -->\n## B\nb <!-- not here\n## C\n<!--\n## no\n"
+    assert ["A", "B", "C"] == section_headings(text)
+    assert "## B\nb <!-- not here\n## C\n<!--\n## no\n" == without_sections(text, ["A"])
+
+
+@pytest.mark.parametrize(("heading", "name"), [
+    ("What not to do!", "what-not-to-do"), ("Größe – „Über“", "groe-uber"), ("日本語", "section"), ("../..", "section"),
+])
+def test_a_heading_as_a_name(heading: str, name: str) -> None:
+    """Letters keep what is left of them without accents."""
+    assert name == _slug(heading)
