@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from evalkit.analysis.model import Case, HiddenTestsSpec
 from evalkit.analysis.project import load_project
@@ -58,8 +60,11 @@ def tools(suite: RealProject) -> Installed:
 
 
 def run_tests(case: Case, tools: Installed, *layers: Path, postgres: Path | None = None,
-              links: dict[str, Path] | None = None) -> tuple[int, set[str], int]:
-    """Run a case's hidden tests over its workspace and these folders: the status, those that failed, how many ran."""
+              links: dict[str, Path] | None = None, said: list[str] | None = None) -> tuple[int, set[str], int]:
+    """Run a case's hidden tests over its workspace and these folders: the status, those that failed, how many ran.
+
+    said: takes up the messages of those that failed.
+    """
     suite = REPOSITORY / "cases/supabase"
     (spec,) = (check.spec for check in case.checks if isinstance(check.spec, HiddenTestsSpec))
     with tempfile.TemporaryDirectory() as name:
@@ -80,6 +85,8 @@ def run_tests(case: Case, tools: Installed, *layers: Path, postgres: Path | None
             return done.returncode, {"no report"}, 0
         told: dict[str, Any] = json.loads(report.read_text())
         all_tests = [test for file in told["testResults"] for test in file["assertionResults"]]
+        if said is not None:
+            said += [message for test in all_tests for message in test["failureMessages"]]
         return done.returncode, {test["fullName"] for test in all_tests if test["status"] != "passed"}, len(all_tests)
 
 
@@ -237,6 +244,115 @@ def test_a_link_out_of_the_workspace_is_no_answer(suite: RealProject, tools: Ins
     there = REPOSITORY / "cases/supabase" / CASE / "solution/supabase/migrations"
     status, failed, ran = run_tests(case, tools, links={"supabase/migrations": there})
     assert (1, 11, 11) == (status, len(failed), ran)
+
+
+POLICIES = "visitors get nothing, and no policy is made for them"
+SHADOW = """
+create temp table pg_policies as
+  select schemaname, tablename, policyname, cmd, array['authenticated']::name[] as roles, qual, with_check
+    from pg_policies;
+grant all on pg_policies to public;
+"""
+
+
+def layer_of(answer: str, folder: Path) -> Path:
+    """A copy of an answer, to be changed."""
+    return Path(shutil.copytree(REPOSITORY / "cases/supabase" / answer, folder / "layer"))
+
+
+def test_a_temporary_table_hides_nothing(suite: RealProject, tools: Installed, tmp_path: Path) -> None:
+    """What a migration's session leaves is gone before the tests look: else it stands in front of the catalog."""
+    layer = layer_of(f"{CASE}/wrong/policies-for-everybody", tmp_path)
+    (migration,) = layer.rglob("*.sql")
+    migration.write_text(migration.read_text() + SHADOW)
+    assert (1, {POLICIES}, 11) == run_tests(load_project(suite.root).units[CASE][0], tools, layer)
+
+
+def test_what_the_platform_passes_over_is_no_migration(suite: RealProject, tools: Installed, tmp_path: Path) -> None:
+    """Its own tools apply files <timestamp>_<name>.sql alone; a folder of such a name hinders nobody."""
+    case, layer = load_project(suite.root).units[CASE][0], layer_of(f"{CASE}/solution", tmp_path)
+    (migration,) = layer.rglob("*.sql")
+    (migration.parent / "20260401000000_folder.sql").mkdir()
+    assert (0, set(), 11) == run_tests(case, tools, layer)
+    migration.rename(migration.with_name("tasks.sql"))
+    status, failed, ran = run_tests(case, tools, layer)
+    assert (1, 11, 11) == (status, len(failed), ran)
+
+
+def test_a_module_cannot_answer_for_itself(suite: RealProject, tools: Installed, tmp_path: Path) -> None:
+    """What the test hears is what the host tells: a message of the module's own fails."""
+    layer = layer_of("prisma-pooling/wrong/client-per-call", tmp_path)
+    module = layer / "src/db.ts"
+    module.write_text(module.read_text() + "process.send?.({ once: 1, reloaded: 1, same: true });\n")
+    _, failed, _ = run_tests(load_project(suite.root).units["prisma-pooling"][0], tools, layer)
+    assert {"one process makes one client", "the client stays when the module is loaded anew in development"} == failed
+
+
+REACHES = """
+const ways = [
+  async () => (await import("node:net")).connect(PORT, "127.0.0.1"),
+  async () => (await import("node:http")).get("http://127.0.0.1:PORT/").on("error", () => {}),
+  async () => (await import("data:text/javascript,export * from 'node:net'")).connect(PORT, "127.0.0.1"),
+  async () => (await import("../node_modules/own/index.js")).connect(PORT, "127.0.0.1"),
+  async () => process.getBuiltinModule("net").connect(PORT, "127.0.0.1"),
+  async () => new WebSocket("ws://127.0.0.1:PORT"),
+  async () => process.kill(process.ppid, "SIGKILL"),
+  async () => (await import("node:fs")).readFileSync(new URL("../../../../tests/convert.test.ts", import.meta.url)),
+];
+const out = [];
+for (const [at, way] of ways.entries()) try { await way(); out.push(at); } catch {}
+await new Promise((done) => setTimeout(done, 100));
+throw new Error(`ways out: ${out}.`);
+"""
+
+
+def test_an_edge_function_reaches_nothing(suite: RealProject, tools: Installed, tmp_path: Path) -> None:
+    """No server of this machine, no process, no file: by no module that it names, and none that it brings along."""
+    functions = tmp_path / "supabase/functions"
+    for name in ("convert", "node_modules/own"):
+        (functions / name).mkdir(parents=True)
+    (functions / "node_modules/own/index.js").write_text('export { connect } from "node:net";\n')
+    case = load_project(suite.root).units[EDGE][0]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        (functions / "convert/index.ts").write_text(REACHES.replace("PORT", str(listener.getsockname()[1])))
+        said: list[str] = []
+        status, failed, ran = run_tests(case, tools, tmp_path, said=said)
+        listener.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+    assert 1 == status
+    assert len(failed) == ran
+    assert any("ways out: ." in message for message in said), said
+
+
+def test_the_package_of_the_workspace_says_nothing_of_a_function(suite: RealProject, tools: Installed,
+                                                                 tmp_path: Path) -> None:
+    """Where functions run there are modules only, so one that is right is right in a CommonJS package too."""
+    layer = layer_of(f"{EDGE}/solution", tmp_path)
+    (layer / "package.json").write_text('{"type": "commonjs"}\n')
+    status, failed, _ = run_tests(load_project(suite.root).units[EDGE][0], tools, layer)
+    assert (0, set()) == (status, failed)
+
+
+@pytest.mark.parametrize("broken", [
+    None, "export class PGlite { static create() { throw new Error('its file is cut off'); } }\n",
+])
+def test_a_broken_toolchain_is_no_answers_fault(suite: RealProject, tools: Installed, tmp_path: Path,
+                                                broken: str | None) -> None:
+    """Packages that are not there, and a database that does not start: the status of what could not be measured."""
+    whole, packages = Path(dict(tools.env)["SUPABASE_TESTS_PACKAGES"]), tmp_path / "packages"
+    (packages / "@electric-sql/pglite").mkdir(parents=True)
+    for path in (*whole.iterdir(), *(whole / "@electric-sql").iterdir()):
+        if not (place := packages / path.relative_to(whole)).exists():
+            place.symlink_to(path)
+    if broken is not None:
+        (packages / "@electric-sql/pglite/package.json").write_text(
+            '{"type": "module", "exports": {".": "./x.js", "./contrib/pg_trgm": "./y.js"}}')
+        (packages / "@electric-sql/pglite/x.js").write_text(broken)
+        (packages / "@electric-sql/pglite/y.js").write_text("export const pg_trgm = {};\n")
+    env = tuple({**dict(tools.env), "SUPABASE_TESTS_PACKAGES": str(packages)}.items())
+    solution = REPOSITORY / "cases/supabase" / CASE / "solution"
+    assert 69 == run_tests(load_project(suite.root).units[CASE][0], evolve(tools, env=env), solution)[0]
 
 
 # ---- with the skill and without ----

@@ -1,6 +1,6 @@
 // The process of one call of an edge function: a small stand-in of Deno, and a project's API behind `fetch`.
-import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
+import { serve, wall } from "./walls.mjs";
 
 const asked = [];
 let world = {};
@@ -22,15 +22,12 @@ globalThis.EdgeRuntime = { waitUntil: () => {} };
 
 const CLIENT = /^(npm:|jsr:|https:\/\/(esm\.sh|cdn\.jsdelivr\.net\/npm|cdn\.skypack\.dev)\/)?\/?@supabase\/supabase-js(@[^/]*)?(\/.*)?$/;
 const source = (text) => ({ url: `data:text/javascript,${encodeURIComponent(text)}`, shortCircuit: true });
-registerHooks({
-  resolve(name, context, next) {
-    if (/\/node_modules\//.test(context.parentURL ?? "")) return next(name, context); // a package's own business
-    if (CLIENT.test(name)) return next("@supabase/supabase-js", { ...context, parentURL: import.meta.url });
-    if (/edge-runtime\.d\.ts|@supabase\/functions-js/.test(name)) return source("export {}");
-    if (/^https:\/\/deno\.land\/std[^/]*\/http\/server\.ts$/.test(name)) return source("export const serve = Deno.serve");
-    if (/^(npm|jsr|https?):/.test(name)) throw new Error(`it imports ${name}, which the task does not name`);
-    return next(name, context);
-  },
+const send = wall(process.argv[2], (name, context, next) => {
+  if (CLIENT.test(name)) return next("@supabase/supabase-js", { ...context, parentURL: import.meta.url });
+  if (/edge-runtime\.d\.ts|@supabase\/functions-js/.test(name)) return source("export {}");
+  if (/^https:\/\/deno\.land\/std[^/]*\/http\/server\.ts$/.test(name)) return source("export const serve = Deno.serve");
+  if (/^(npm|jsr|https?):/.test(name)) throw new Error(`it imports ${name}, which the task does not name`);
+  return undefined;
 });
 
 const json = (body, status = 200) =>
@@ -71,18 +68,14 @@ globalThis.fetch = async (input, init) => {
   return answer(seen);
 };
 
-process.on("message", async (message) => {
-  const send = (value) => process.send(value);
-  try {
-    world = message.world;
-    const loaded = await import(pathToFileURL(message.entry).href);
-    handler ??= loaded.default?.fetch ?? loaded.default;
-    if (typeof handler !== "function") return send({ error: "it serves nothing: there is no Deno.serve(handler)" });
-    const { method, headers, body } = message.request;
-    const response = await handler(new Request(message.url, { method, headers, body }), { remoteAddr: {} });
-    if (!(response instanceof Response)) return send({ error: "it answers with something that is no Response" });
-    send({ status: response.status, headers: Object.fromEntries(response.headers), text: await response.text(), asked });
-  } catch (error) {
-    send({ error: `it threw ${error?.message ?? error}` });
-  }
+serve(send, async (message) => {
+  world = message.world;
+  Object.assign(process.env, variables());
+  const loaded = await import(pathToFileURL(message.entry).href);
+  handler ??= loaded.default?.fetch ?? loaded.default;
+  if (typeof handler !== "function") return { error: "it serves nothing: there is no Deno.serve(handler)" };
+  const { method, headers, body } = message.request;
+  const response = await handler(new Request(message.url, { method, headers, body }), { remoteAddr: {} });
+  if (!(response instanceof Response)) return { error: "it answers with something that is no Response" };
+  return { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text(), asked };
 });

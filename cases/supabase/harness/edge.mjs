@@ -1,14 +1,9 @@
-// Edge functions of the workspace, called with requests in a process of their own.
+// Edge functions of the workspace, called with requests in a process of their own (hosted.mjs).
 //
-// That process cannot write or start anything, and has no network: `fetch` is answered from the `world` of the test. What
-// a function says can only be what it answers, so nothing that it does to its process makes a test pass.
-import { fork } from "node:child_process";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+// `fetch` is answered there from the `world` of the test. What a function says can only be what it answers.
+import { join } from "node:path";
+import { hosted } from "./hosted.mjs";
 import { file, workspace } from "./harness.mjs";
-
-const here = dirname(fileURLToPath(import.meta.url));
-const PATIENCE = 15_000;
 
 /**
  * Call a function of the workspace: {status, headers, text, json, asked}, where `asked` are the requests that it sent on,
@@ -21,36 +16,16 @@ export async function call(name, { method = "POST", headers = {}, body, path = "
   const entry = join(workspace, "supabase/functions", name, "index.ts");
   if (file(`supabase/functions/${name}/index.ts`) === null) throw new Error(`there is no supabase/functions/${name}/index.ts`);
   const request = { method, headers, body: body === undefined || typeof body === "string" ? body : JSON.stringify(body) };
-  const child = fork(join(here, "edge-host.mjs"), [], {
-    env: { PATH: process.env.PATH, NO_COLOR: "1" },
-    execArgv: [
-      "--permission", "--disable-warning=SecurityWarning", "--disable-warning=ExperimentalWarning",
-      `--allow-fs-read=${join(workspace, "supabase/functions")}`, `--allow-fs-read=${join(workspace, "package.json")}`,
-      `--allow-fs-read=${here}`, `--allow-fs-read=${process.env.SUPABASE_TESTS_PACKAGES}`,
-    ],
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-  });
-  let said = "";
-  child.stdout.on("data", (data) => (said += data));
-  child.stderr.on("data", (data) => (said += data));
+  const functions = join(workspace, "supabase/functions");
+  const answer = await hosted("edge-host.mjs", name, { entry, url: `http://localhost/functions/v1/${name}${path}`, request, world },
+    { args: [functions], read: [functions, join(workspace, "package.json")] });
+  let json = null;
   try {
-    const answer = await new Promise((done, failed) => {
-      const timer = setTimeout(() => failed(new Error(`${name} did not answer in ${PATIENCE / 1000} s`)), PATIENCE);
-      child.on("message", (message) => (clearTimeout(timer), done(message)));
-      child.on("exit", (code) => (clearTimeout(timer), failed(new Error(`${name} ended its process (${code}): ${said.slice(-800)}`))));
-      child.send({ entry, url: `http://localhost/functions/v1/${name}${path}`, request, world });
-    });
-    if (answer.error) throw new Error(`${name}: ${answer.error}`);
-    let json = null;
-    try {
-      json = JSON.parse(answer.text);
-    } catch {
-      // not every answer is JSON
-    }
-    return { ...answer, json, said };
-  } finally {
-    child.kill("SIGKILL");
+    json = JSON.parse(answer.text);
+  } catch {
+    // not every answer is JSON
   }
+  return { ...answer, json };
 }
 
 /** A token as the platform gives them out; it is valid where a world's `users` has it. */

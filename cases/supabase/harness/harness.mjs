@@ -1,5 +1,5 @@
 // What the hidden tests share: a database with the workspace's migrations, people who act in it, and its files.
-import { readdirSync, readFileSync, realpathSync } from "node:fs";
+import { readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { connect } from "./engine.mjs";
@@ -29,11 +29,21 @@ export function file(path) {
   return isThere(workspace, path) ? readFileSync(join(workspace, path), "utf8") : null;
 }
 
-/** The names of a tree's migrations, in the order in which they are applied. */
+/** The names of a tree's migrations, in the order in which they are applied: files of the form that the platform takes. */
 export function migrations(tree = workspace) {
   const folder = "supabase/migrations";
   if (!isThere(tree, folder)) return [];
-  return readdirSync(join(tree, folder)).filter((name) => name.endsWith(".sql") && isThere(tree, `${folder}/${name}`)).sort();
+  return readdirSync(join(tree, folder), { withFileTypes: true })
+    .filter((entry) => entry.isFile() && /^\d+_.*\.sql$/s.test(entry.name))
+    .map((entry) => entry.name)
+    .sort();
+}
+
+/** The files beside the migrations that are passed over, as the platform's own tools pass over them. */
+function passedOver() {
+  const folder = "supabase/migrations";
+  if (!isThere(workspace, folder)) return [];
+  return readdirSync(join(workspace, folder)).filter((name) => name.endsWith(".sql") && !migrations().includes(name));
 }
 
 /** What is not as it should be of the migrations that were there: those that changed, and new ones in front of them. */
@@ -49,18 +59,40 @@ export function history() {
  * applied that were there from the beginning (they lie beside the tests), before the others.
  */
 export async function project({ between } = {}) {
-  const db = new Database(await connect());
-  await db.run(readFileSync(join(here, "bootstrap.sql"), "utf8") + SEARCH_PATH);
+  const db = await platform();
   await db.run(`insert into auth.users (id, email) values
     ('${ALICE}', 'alice@example.com'), ('${BOB}', 'bob@example.com'), ('${CAROL}', 'carol@example.com')`);
   const names = migrations();
+  for (const name of passedOver()) console.warn(`${name} is not applied: a migration is a file <timestamp>_<name>.sql`);
   const given = migrations(here).length;
   for (const [index, name] of names.entries()) {
     if (index === given && between) await between(db);
     await db.apply(name);
   }
+  await db.endSession();
   if (names.length <= given && between) await between(db);
   return db;
+}
+
+/** A database with the platform alone. No answer has a part in this: where it fails, run.mjs tells of a broken tool. */
+async function platform() {
+  let timer;
+  const late = new Promise((_, failed) => {
+    timer = setTimeout(() => failed(new Error("the database did not start")), 45_000);
+  });
+  const start = async () => {
+    const db = new Database(await connect());
+    await db.run(readFileSync(join(here, "bootstrap.sql"), "utf8") + SEARCH_PATH);
+    return db;
+  };
+  try {
+    return await Promise.race([start(), late]);
+  } catch (error) {
+    writeFileSync(join(here, ".broken"), `${error?.message ?? error}`);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /**
@@ -90,7 +122,14 @@ export class Database {
       await this.engine.exec("rollback").catch(() => {});
       throw new Error(`migration ${name} cannot be applied: ${error.message}`);
     }
-    await this.engine.exec(`reset all; reset role; ${SEARCH_PATH}`);
+    // What was begun and not committed is undone, as where a migration's connection ends.
+    await this.engine.exec("rollback");
+    await this.engine.exec(`set session authorization default; reset all; reset role; ${SEARCH_PATH}`);
+  }
+
+  /** What a session leaves to nobody else is gone: temporary tables above all, which stand in front of the catalog's. */
+  async endSession() {
+    await this.engine.exec("discard temp; deallocate all; close all");
   }
 
   /** The rows of a query by the database's owner. */

@@ -1,27 +1,24 @@
 // Loads the workspace's src/db.ts with a stand-in for Prisma's client, as a development server does: anew after a change.
-import { registerHooks } from "node:module";
+import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
+import { serve, wall } from "./walls.mjs";
 
-globalThis.made = 0;
-registerHooks({
-  resolve(name, context, next) {
-    if (name !== "@prisma/client") return next(name, context);
-    return {
-      url: "data:text/javascript,export class PrismaClient { constructor() { globalThis.made += 1; } $extends() { return this; } };"
-        + "export default { PrismaClient }",
-      shortCircuit: true,
-    };
-  },
-});
+const STAND_IN = `data:text/javascript,${encodeURIComponent(`
+  let made = 0;
+  export class PrismaClient { constructor() { made += 1; } $extends() { return this; } }
+  export default { PrismaClient };
+  export const count = () => made;
+`)}`;
+const { count } = await import(STAND_IN);
+const entry = process.argv[2];
+const send = wall(dirname(entry), (name) => (name === "@prisma/client" ? { url: STAND_IN, shortCircuit: true } : undefined));
 
-const url = pathToFileURL(process.argv[2]).href;
-try {
+serve(send, async () => {
+  const url = pathToFileURL(entry).href;
   const first = await import(`${url}?1`);
   const calls = [first.db(), first.db()];
-  const once = globalThis.made;
+  const once = count();
   const second = await import(`${url}?2`);
   calls.push(second.db());
-  process.send({ once, reloaded: globalThis.made, same: calls.every((client) => client === calls[0] && client !== undefined) });
-} catch (error) {
-  process.send({ error: String(error) });
-}
+  return { once, reloaded: count(), same: calls.every((client) => client === calls[0] && client !== undefined) };
+});

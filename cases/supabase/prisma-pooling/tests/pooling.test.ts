@@ -1,8 +1,8 @@
-import { fork } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { file, workspace } from "./harness.mjs";
+import { hosted } from "./hosted.mjs";
 
 const POOLER = "aws-0-eu-central-1.pooler.supabase.com";
 const REF = "qwkzjdtrmxaelvbn";
@@ -21,18 +21,10 @@ function block(head: RegExp, text = file("prisma/schema.prisma") ?? ""): Record<
 }
 
 /** src/db.ts at work, in a process that can do nothing else. */
-function client(env: string): Promise<{ once: number; reloaded: number; same: boolean; error?: string }> {
-  const child = fork(join(import.meta.dirname, "client-host.mjs"), [join(workspace, "src/db.ts")], {
-    env: { PATH: process.env.PATH, NODE_ENV: env },
-    execArgv: ["--permission", "--disable-warning=SecurityWarning", `--allow-fs-read=${join(workspace, "src")}`,
-      `--allow-fs-read=${join(workspace, "package.json")}`, `--allow-fs-read=${import.meta.dirname}`],
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
-  });
-  return new Promise((done, failed) => {
-    const timer = setTimeout(() => (child.kill("SIGKILL"), failed(new Error("src/db.ts does not come to an end"))), 15_000);
-    child.on("message", (told: any) => (clearTimeout(timer), child.kill("SIGKILL"), told.error ? failed(new Error(told.error)) : done(told)));
-    child.on("exit", (code) => failed(new Error(`src/db.ts ended its process (${code})`)));
-  });
+async function client(env: string): Promise<{ once: number; reloaded: number; same: boolean }> {
+  const { once, reloaded, same } = await hosted("client-host.mjs", "src/db.ts", {}, {
+    args: [join(workspace, "src/db.ts")], read: [join(workspace, "src"), join(workspace, "package.json")], env: { NODE_ENV: env } });
+  return { once, reloaded, same };
 }
 
 test("queries go through the pooler in transaction mode", () => {
