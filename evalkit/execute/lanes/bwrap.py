@@ -16,6 +16,7 @@ from pathlib import Path
 
 from attrs import frozen
 
+from evalkit.errors import HarnessError
 from evalkit.execute.lanes.limits import Limits
 
 __all__ = ["HOME", "HOST_PATH", "INSTALL", "WORKSPACE", "Plan", "find_bwrap"]
@@ -66,7 +67,10 @@ class Plan:
     hidden: tuple[Path, ...] = ()
 
     def arguments(self, data: Mapping[str, int]) -> list[str]:
-        """bubblewrap's arguments, without the command. data: descriptors of the files of `ETC`, by their paths."""
+        """bubblewrap's arguments, without the command. data: descriptors of the files of `ETC`, by their paths.
+
+        Raises HarnessError where something of this machine would be hidden by the sandbox's own folders.
+        """
         words = ["--unshare-user", "--uid", _ID, "--gid", _ID, "--disable-userns", "--unshare-pid", "--unshare-ipc",
                  "--unshare-uts", "--unshare-cgroup-try", *(["--unshare-net"] if self.net else []),
                  "--hostname", "sandbox", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv"]
@@ -77,6 +81,10 @@ class Plan:
         words += ["--proc", "/proc", "--dev", "/dev", "--size", str(_SHARED_MEMORY), "--perms", "1777",
                   "--tmpfs", "/dev/shm", "--size", shared, "--perms", "1777", "--tmpfs", "/tmp"]
         for shown in self._shown():
+            if (own := next((target for _, target in self.binds if shown.is_relative_to(target)), None)) is not None:
+                raise HarnessError(f"the sandbox cannot show {shown}: a folder of its own, {own}, is in that place",
+                                   hint=f"move what is needed out of {own} (toolchains: EVALKIT_CACHE=/another/folder)"
+                                        ", or say lane=local")
             words += ["--ro-bind", str(shown), str(shown)]
         for place in self.hidden:
             words += ["--tmpfs", str(place), "--remount-ro", str(place)] if place.is_dir() else \

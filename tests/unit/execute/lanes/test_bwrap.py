@@ -5,6 +5,9 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
+import pytest
+
+from evalkit.errors import HarnessError
 from evalkit.execute.lanes.bwrap import HOME, WORKSPACE, Plan
 from evalkit.execute.lanes.limits import Limits
 
@@ -83,6 +86,15 @@ def test_what_is_shown_within_an_image(tmp_path: Path) -> None:
     assert {target for target, source in mounted.items() if source == target} == {
         "/usr/local", "/var/cache/evalkit/toolchains/a"}
     assert ("--symlink", "/run", "/var/run") in triples
+
+
+@pytest.mark.parametrize("place", [WORKSPACE / "cache/tools", HOME / ".cache/evalkit/tools", HOME])
+def test_what_the_own_folders_would_hide(place: Path) -> None:
+    """Whoever works in a folder of this name is told: else a program would be missing inside, and the agent fail by it.
+    """
+    with pytest.raises(HarnessError, match="cannot show"):
+        plan(readable=(place,)).arguments({})
+    assert plan(readable=(Path("/workspaces/tools"), Path("/home/agents"))).arguments({})
 
 
 def test_memory_is_limited() -> None:
