@@ -3,7 +3,7 @@
 The system prompt is the case's contract and its guidance, without the sections that its arm leaves out: the texts
 alone, with a blank line between them, and nothing where there are none. The user's message is the prompt, with the
 suffix. The answer in the reply (fences.py) is written to the case's `answer`; a case without one has its reply in the
-transcript alone. A refusal is an answer of the model's: nothing is written, and the checks judge that.
+transcript alone. A refusal is an answer of the model's: there is no file, and the checks judge that.
 """
 
 from __future__ import annotations
@@ -92,6 +92,8 @@ class OneRequest:
         talk.notes += _odd(reply)
         if reply.stop != "refusal":
             talk.notes += _write_answer(talk.job, reply.text)
+        else:
+            _no_answer(talk.job)
         if over := talk.passed():
             return talk.ended("capped", over[1], over[0])
         if reply.stop == "length":
@@ -142,4 +144,15 @@ def _write_answer(job: Job, reply: str) -> list[str]:
         (laid / file).parent.mkdir(parents=True)
         (laid / file).write_text(answer.text, encoding="utf-8", errors="replace", newline="")
         lay_over(laid, job.workspace)
+    else:
+        _no_answer(job)
     return list(answer.notes)
+
+
+def _no_answer(job: Job) -> None:
+    """What a template has in the answer's place is none of the model's, and would be graded as if it were."""
+    if (file := job.trial.case.setup.answer) is not None:
+        place = job.workspace / file
+        inside = not any(folder.is_symlink() for folder in place.parents if folder.is_relative_to(job.workspace))
+        if inside and (place.is_symlink() or place.is_file()):
+            place.unlink()

@@ -221,6 +221,26 @@ def test_a_refusal_is_an_answer(job: Job) -> None:
     assert [] == list(job.workspace.iterdir())
 
 
+@pytest.mark.parametrize(("reply", "stop"), [("```js\n```", "end_turn"), ("", "end_turn"), ("No.", "refusal")])
+def test_what_a_template_has_is_no_answer(job: Job, reply: str, stop: str) -> None:
+    """It would have been graded as the model's own; everything else stays."""
+    (job.workspace / "src").mkdir()
+    (job.workspace / "src/main.js").write_text("// start here\n")
+    (job.workspace / "src/other.js").write_text("")
+    play(job, says(reply, stop))
+    assert ["other.js"] == [file.name for file in (job.workspace / "src").iterdir()]
+
+
+def test_what_lies_behind_a_link_stays(job: Job) -> None:
+    """Nothing outside of the workspace is removed."""
+    outside = job.root / "outside"
+    outside.mkdir()
+    (outside / "main.js").write_text("mine")
+    (job.workspace / "src").symlink_to(outside)
+    play(job, says("No.", "refusal"))
+    assert "mine" == (outside / "main.js").read_text()
+
+
 # ---- limits ----
 def test_a_reply_that_is_cut(job: Job) -> None:
     """What there is of it is the answer; it is capped, which is no fail by itself."""
