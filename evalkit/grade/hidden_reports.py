@@ -12,6 +12,7 @@ unreadable. It is read as a stream, without what is not looked at, so that its s
 from __future__ import annotations
 
 import codecs
+import json
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -24,6 +25,7 @@ from evalkit.grade.verdict import HiddenTest
 __all__ = ["MOST_TESTS", "read_tests"]
 
 MOST_TESTS = 20_000
+_TOO_MANY = f"more than {MOST_TESTS} tests"
 _DEEPEST = 100
 """Elements within elements."""
 _LONGEST_MESSAGE = 20_000
@@ -47,9 +49,19 @@ def read_tests(data: bytes) -> list[HiddenTest]:
     if text.startswith("<"):
         return _junit(text)
     try:
-        return _jest(orjson.loads(text))
-    except (orjson.JSONDecodeError, TypeError, KeyError, AttributeError):
+        return _jest(_json(text))
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
+        if str(error).endswith(_TOO_MANY):
+            raise
         raise ValueError("its report is neither Jest's JSON nor JUnit's XML") from None
+
+
+def _json(text: str) -> Any:
+    """Its value, also where a text in it ends in half a surrogate pair, as programs that cut texts leave them."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return json.loads(text)
 
 
 def _text(data: bytes) -> str:
@@ -68,18 +80,23 @@ def _jest(report: Any) -> list[HiddenTest]:
     tests: list[HiddenTest] = []
     for file in report["testResults"]:
         own = file["assertionResults"]
-        mine = [HiddenTest(str(test.get("fullName") or test.get("title")), states.get(test.get("status"), "skipped"),
-                           "\n".join(map(str, test.get("failureMessages") or ()))) for test in own]
+        mine = [HiddenTest(_whole(test.get("fullName") or test.get("title")), states.get(test.get("status"), "skipped"),
+                           "\n".join(map(_whole, test.get("failureMessages") or ()))) for test in own]
         tests += mine
         if file.get("status") == "failed" and not any(test.status == "failed" for test in mine):
-            tests.append(HiddenTest(Path(str(file.get("name"))).name, "failed", str(file.get("message", ""))))
+            tests.append(HiddenTest(Path(_whole(file.get("name"))).name, "failed", _whole(file.get("message", ""))))
         _count(tests)
     return tests
 
 
+def _whole(value: object) -> str:
+    """A text that can be written: half a surrogate pair is `?`."""
+    return str(value).encode("utf-8", "replace").decode()
+
+
 def _count(tests: list[HiddenTest]) -> None:
     if len(tests) > MOST_TESTS:
-        raise ValueError(f"its report has more than {MOST_TESTS} tests")
+        raise ValueError(f"its report has {_TOO_MANY}")
 
 
 def _declares(text: str) -> bool:

@@ -23,7 +23,7 @@ from evalkit.grade.verdict import HiddenTest, Verdict
 
 __all__ = ["VERSION", "grade_hidden_tests"]
 
-VERSION = "hidden-tests 3"
+VERSION = "hidden-tests 4"
 EX_UNAVAILABLE = 69
 """The status (of sysexits.h) by which a command says that what runs the tests is not there."""
 _LARGEST = 16_000_000

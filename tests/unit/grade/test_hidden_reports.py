@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,16 @@ def graded(tmp_path: Path, script: str, *, collects: int | None = None, files: d
 
 
 JUNIT = '<testsuite><testcase name="a"/></testsuite>'
+
+
+def test_half_a_surrogate_pair_makes_no_report_unreadable() -> None:
+    """JSON has it as an escape; what is kept can be written."""
+    report = {"testResults": [{"name": "x\udc00", "status": "failed", "message": "", "assertionResults": [
+        {"fullName": "right", "status": "passed"},
+        {"fullName": "wrong", "status": "failed", "failureMessages": ["it threw \ud800"]}]}]}
+    right, wrong = read_tests(json.dumps(report).encode())
+    assert ("right", "passed") == (right.name, right.status)
+    assert ("wrong", "failed", "it threw ?") == (wrong.name, wrong.status, wrong.message)
 
 
 def test_a_report_of_another_run_is_none(tmp_path: Path) -> None:
