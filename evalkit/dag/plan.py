@@ -141,7 +141,8 @@ class Plan:
             agent = case.agent.name
         if self.agents.asks_model(agent, case):
             said = self._model(",".join(self._spoken.model or ()), case.model, ",".join(self.choices.model or ()))
-            models = models_of(said)
+            of_suite = not self._spoken.model and said == self.environ.get(case.model.variable or "", "")
+            models = models_of(said, (case.model.variable or "") if of_suite else "")
             closed = [] if self.choices.dry else [model for model in models if self.agents.reach(agent, model) is None]
             # (Where there is a key, but no way that this agent can go, somebody has to know.)
             if auto and len(closed) == len(models) and not any(map(self.endpoints.find, closed)):

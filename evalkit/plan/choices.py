@@ -60,12 +60,13 @@ def _list(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(parts))
 
 
-def models_of(said: str) -> tuple[str, ...]:
-    """The models of a comma list, wherever it was said. Raises UserError where it is none."""
+def models_of(said: str, source: str = "") -> tuple[str, ...]:
+    """The models of a comma list, wherever it was said (source: the variable). Raises UserError where it is none."""
     try:
         return _list(said)
     except ValueError as error:
-        raise UserError(f"`{said}` names no model", hint=f"a model is {error}") from None
+        where = f" (from {source})" if source else ""
+        raise UserError(f"`{said}`{where} names no model", hint=f"a model is {error}") from None
 
 
 def _label(text: str) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import os
 import re
 import subprocess
+import sys
 import tomllib
 import warnings
 from functools import cache
@@ -119,3 +121,11 @@ def test_a_variable_that_is_neither_true_nor_false(tmp_path: Path) -> None:
     done = subprocess.run(["sh", SUITE / "eval.sh"], env={"PATH": "/usr/bin:/bin", "EVAL_BASELINE": "maybe"},
                           capture_output=True, text=True, check=False)
     assert (2, "error: EVAL_BASELINE=maybe is neither true nor false\n") == (done.returncode, done.stderr)
+
+
+def test_a_model_that_is_none_is_told_with_its_variable() -> None:
+    """Who has it in a shell, and typed nothing of a model, has to know where it stands."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("EVAL")}
+    done = subprocess.run([sys.executable, "-m", "evalkit.cli", "plan", "case:prisma-pooling"], cwd=ROOT,
+                          env={**environ, "EVAL_MODEL": "two words"}, capture_output=True, text=True, check=False)
+    assert (2, "error: `two words` (from EVAL_MODEL) names no model") == (done.returncode, done.stderr.splitlines()[0])
