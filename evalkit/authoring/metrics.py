@@ -52,10 +52,11 @@ def main(options: argparse.Namespace) -> int:
     draw = stats.available()
     runs = []
     for name in dict.fromkeys(options.runs):
-        if name != Path(name).name or name in (".", ".."):
+        if name != Path(name).name or name in ("", ".", ".."):
             raise UserError(f"there is no run `{name}` under results/", hint="a run is named by its label: latest")
-        runs.append(run := _of_run(root / "results" / name, project, draw=draw))
-        write_record(root / "results" / name / FILE, run)
+        runs.append(_of_run(root / "results" / name, project, draw=draw))
+    for run in runs:
+        write_record(root / "results" / run.run / FILE, run)
     if options.json:
         from evalkit.report.data import print_data
 
@@ -118,6 +119,8 @@ def _trial(folder: Path, line: Mapping[str, Any], project: Project) -> Told | st
         return f"its transcript cannot be read: {error}"
     if work.blind:
         return work.blind
+    if not work.turns:
+        return "no reply of the agent is in its transcript"
     tokens = line["tokens"] or work.tokens
     trial = TrialMetrics(line["place"], line["case"], line["unit"], line["status"],
                          sum(tokens.values()) if tokens else None, line["cost"], work)

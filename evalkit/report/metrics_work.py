@@ -29,6 +29,10 @@ __all__ = ["Work", "work_of"]
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _LABEL = 200
+_LONGEST_PATH = 4096
+"""No system takes a longer one."""
+_MOVED = "backgroundTaskId"
+"""What Claude Code tells of a command that it moved to the background when its time was over: its result is no end."""
 _TOKENS = ("input", "output", "cache_read", "cache_write")
 
 
@@ -142,7 +146,7 @@ class _Reading:
                 self.touched |= self.shell_touches(call.command)
             if (checked := self.compliance.look(call.command)) is not None:
                 self.checked(result, alone=checked.alone, settled=checked.settled, background=checked.background
-                             or call.input.get("run_in_background") is True)
+                             or call.input.get("run_in_background") is True or bool(result.detail.get(_MOVED)))
 
     def wrote(self, place: str, lines: int) -> None:
         self.touched = True
@@ -177,7 +181,7 @@ class _Reading:
     # ---- places ----
     def source(self, path: str) -> str:
         """A path below the workspace, where it is that of a source, else "". Without a known root any end of it is."""
-        if not path:
+        if not path or len(path) > _LONGEST_PATH:
             return ""
         whole = posixpath.normpath(posixpath.join(self.cwd, path))
         if self.root:

@@ -19,6 +19,8 @@ from evalkit.report.update import SUMMARY
 
 __all__ = ["checks_at", "lines_of_run", "rows_of_run", "runs"]
 
+_TEXTS = ("place", "case", "unit", "suite", "agent", "lane", "status")
+
 
 def runs(results: Path) -> list[str]:
     """The names of the runs that have a summary."""
@@ -30,9 +32,14 @@ def lines_of_run(folder: Path) -> list[dict[str, Any]]:
 
     Raises UserError where there is no such run, or its summary cannot be read.
     """
-    later = _later()
+    later, needed = _later(), _needed()
     try:
         found = [{**later, **line} for line in orjson.loads((folder / SUMMARY).read_bytes())["trials"]]
+        for number, line in enumerate(found, 1):
+            wrong = [name for name in needed if name not in line] or [
+                name for name in _TEXTS if not isinstance(line[name], str)]
+            if wrong:
+                raise ValueError(f"its trial {number} has no {wrong[0]}")
     except (FileNotFoundError, NotADirectoryError):
         known = runs(folder.parent)
         raise UserError(f"there is no run `{folder.name}` under results/",
@@ -40,6 +47,11 @@ def lines_of_run(folder: Path) -> list[dict[str, Any]]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{folder / SUMMARY} cannot be read: {error}", hint=f"doit run report:{folder.name}") from None
     return found
+
+
+def _needed() -> list[str]:
+    """What every line has, whichever evalkit wrote it."""
+    return [item.name for item in attrs.fields(TrialSummary) if item.default is attrs.NOTHING]
 
 
 def _later() -> dict[str, Any]:

@@ -129,10 +129,34 @@ def test_what_is_declared_now_counts(made: MiniProject, asked: Asked) -> None:
     assert data["runs"] == [{name: value for name, value in written.items() if name != "schema"}]
 
 
+def test_a_transcript_without_a_reply(made: MiniProject, asked: Asked) -> None:
+    """An empty or wholly unreadable one is no trial of 0 turns: such would draw the means down."""
+    place = "claude/m/feed@ts/trial-2"
+    for text in ("", "no JSON\n[]\nnull\n"):
+        made.write(f"results/latest/{place}/transcript.jsonl", text)
+        data = json.loads(asked(made, "metrics", "--json"))["runs"][0]
+        assert "no reply of the agent is in its transcript" == data["left_out"][place]
+        assert (1, 11.0) == (data["groups"][0]["tracks"][0]["figures"]["trials"],
+                             data["groups"][0]["tracks"][0]["figures"]["turns"]["value"])
+
+
+@pytest.mark.parametrize(("trial", "told"), [("{}", "its trial 1 has no place"), ("5", "not a mapping")])
+@pytest.mark.parametrize("command", [("metrics",), ("compare", "latest", "latest")])
+def test_a_damaged_summary(made: MiniProject, asked: Asked, command: tuple[str, ...], trial: str, told: str) -> None:
+    """It is named, with what writes it again; a line without its fields was told as evalkit's own bug."""
+    made.write("results/latest/summary.json", f'{{"schema": 1, "trials": [{trial}]}}')
+    said = asked(made, *command, status=2)
+    assert told in said
+    assert "doit run report:latest" in said
+
+
 def test_what_cannot_be_told(project: MiniProject, made: MiniProject, asked: Asked) -> None:
     """A run that is not there, one that is no name, and a project that declares nothing."""
     assert "there is no run `nope`" in asked(made, "metrics", "nope", status=2)
     assert "there is no run `../x`" in asked(made, "metrics", "../x", status=2)
+    assert "there is no run ``" in asked(made, "metrics", "", status=2)
+    asked(made, "metrics", "latest", "nope", status=2)
+    assert not made.path("results/latest/authoring-metrics.json").exists()  # all or nothing
     made.path("cases/native/suite.eval").unlink()
     made.path("cases/native/feed.eval").unlink()
     assert "declares metrics" in asked(project, "metrics", status=2)

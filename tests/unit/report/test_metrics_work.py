@@ -132,6 +132,21 @@ def test_what_nobody_knows_is_no_run(tmp_path: Path) -> None:
         work.runs, work.first_pass, work.dropped)
 
 
+def test_a_check_that_outlived_its_time(tmp_path: Path) -> None:
+    """Claude Code moves it to the background and answers without an error: nobody knows what comes of it."""
+    written = Written().turn(write("src/main.zig", "a\n")).turn(bash("native test", "ok", "It keeps running."))
+    written.lines[-1]["tool_use_result"] = {"stdout": "", "stderr": "", "backgroundTaskId": "b1"}
+    work = written.end().work(tmp_path, NATIVE["zig"])
+    assert (0, None, {"in the background": 1}) == (work.runs, work.first_pass, work.dropped)
+
+
+def test_a_path_that_no_system_takes(tmp_path: Path) -> None:
+    """Where the root is not known, each end of a path may be a source: a path of a million folders has a million."""
+    written = Written().turn(write("a/" * 1_000_000 + "src/main.zig", "a\n"))
+    del written.lines[0]
+    assert not written.end().work(tmp_path, NATIVE["zig"]).touched
+
+
 def test_no_source_was_changed(tmp_path: Path) -> None:
     """A file outside of the workspace is none, nor is one that no glob matches; nor what was denied."""
     outside = ("Write", {"file_path": "/tmp/src/main.zig", "content": "a\n"}, "ok", "")
