@@ -24,8 +24,8 @@ def line(case: str, status: str = "pass", number: int = 1, *, unit: str = "", mo
          **more: Any) -> dict[str, Any]:
     return {"place": f"claude/{model}/{unit or case}/trial-{number}", "suite": "s", "case": case, "unit": unit or case,
             "agent": "claude", "model": model, "trial": number, "lane": "local", "status": status, "played": "",
-            "note": "", "reason": status, "self_check": False, "dry": False, "ended": "completed", "tier": "", "retries": 0,
-            "checks": {"own": status} if checks is None and status in ("pass", "fail") else checks or {},
+            "note": "", "reason": status, "self_check": False, "dry": False, "ended": "completed", "tier": "",
+            "retries": 0, "checks": {"own": status} if checks is None and status in ("pass", "fail") else checks or {},
             "scores": scores or {}, "measures": {}, "judge": list((scores or {}).values()), "turns": 10,
             "tokens": {"input": 100}, "cost": cost, "seconds": 5.0, **more}
 
