@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import re
@@ -44,8 +46,8 @@ _MORE = """\
   }
 }
 """
-_TIMES = frozenset({"seconds", "finished_at", "prewarm_seconds", "duration", "time", "at", "logs"})
-"""Fields of results that differ from run to run."""
+_TIMES = frozenset({"seconds", "finished_at", "prewarm_seconds", "duration", "time", "at", "logs", "facts", "spans"})
+"""Fields of results, and of the page's data, that differ from run to run."""
 
 
 @define
@@ -108,6 +110,12 @@ def _contents(path: Path) -> Any:
         return zstandard.ZstdDecompressor().decompressobj().decompress(path.read_bytes()).replace(b"\0", b"")
     if path.suffix == ".tmp":
         return "half-written"
+    if path.suffix == ".js":  # the page's data of a trial
+        return _timeless(json.loads(path.read_text().removeprefix("evalkit(").removesuffix(");\n")))
+    if path.suffix == ".csv":
+        return _timeless(list(csv.DictReader(io.StringIO(path.read_text()))))
+    if path.suffix == ".html":  # how long trials took is in its index, and in sums
+        return re.sub(r'"seconds":[\d.]+', "", path.read_text())
     return re.sub(r"[\d.]+ ?s\b|time=\"[\d.]+\"|\d{4}-\d\d-\d\dT[\d:+]+", "", path.read_text())
 
 
