@@ -35,7 +35,7 @@ def markdown_text(run: str, lines: Sequence[Line], blocks: Iterable[str]) -> str
     places = _by_place(lines)
     lacking = any(_samples(members) for members in places.values()) and not stats.available()
     try:
-        groups = [_group(group, members, draw=not lacking) for group, members in places.items()]
+        groups = [_group(group, members, draw=not lacking and _samples(members)) for group, members in places.items()]
     except UserError:  # scipy is there, and cannot be imported
         lacking, groups = True, [_group(group, members, draw=False) for group, members in places.items()]
     parts += groups
@@ -81,8 +81,11 @@ def _tiers(lines: Iterable[Line]) -> list[str]:
 
 
 def _samples(lines: Iterable[Line]) -> bool:
-    """Whether there are several trials on an arm that are no known answers: they want an interval."""
-    return any(len(members) > 1 and not rates.is_known(members[0]) for members in rates.groups(lines).values())
+    """Whether there are several trials of a model on an arm: they want an interval. What asks no model does the same
+    each time.
+    """
+    return any(len(members) > 1 and members[0]["model"] is not None and not rates.is_known(members[0])
+               for members in rates.groups(lines).values())
 
 
 def _group(group: Group, lines: Sequence[Line], *, draw: bool) -> str:

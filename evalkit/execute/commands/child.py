@@ -12,6 +12,7 @@ A request that cannot be answered gets {"problem": words}. With arguments it is 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -61,6 +62,8 @@ def nursery(control: int, registry: str, folders: list[str]) -> None:
     sys.path[:0] = folders
     found(registry)
     sys.path[:len(folders)] = []
+    with contextlib.suppress(ImportError):
+        importlib.import_module("yaml")  # each session reads a state
     if threading.active_count() > 1:
         return  # a fork would have only one of them
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -129,7 +132,7 @@ def read_state(path: str | None) -> Any:
     if path.endswith((".yaml", ".yml")):
         import yaml
 
-        return yaml.safe_load(text)
+        return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return json.loads(text) if path.endswith(".json") else text
 
 
