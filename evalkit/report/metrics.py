@@ -171,8 +171,8 @@ def _pair(a: str, b: str, these: Trials, those: Trials, *, draw: bool) -> PairMe
             found.append(_difference(name, [mean_of(first[case]) for case in cases],
                                      [mean_of(second[case]) for case in cases], single, rate=measure.rate, draw=draw))
     for name, of in _ratios(these, those).items():
-        values = [(first, second) for case in both if (first := of(_of_case(these, case))) is not None
-                  and (second := of(_of_case(those, case))) is not None]
+        values = [(one, other) for case in both if (one := of(_of_case(these, case))) is not None
+                  and (other := of(_of_case(those, case))) is not None]
         if values:
             found.append(_difference(name, [pair[0] for pair in values], [pair[1] for pair in values], None,
                                      rate=name.startswith("share "), draw=draw))
