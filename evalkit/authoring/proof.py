@@ -9,10 +9,10 @@ from pathlib import Path
 from evalkit.dag.progress import Progress
 from evalkit.dag.prove import Proof, prove
 from evalkit.errors import Exit
+from evalkit.report.findings import MARKS
 
 __all__ = ["print_proofs", "prove_cases"]
 
-_MARKS = {"pass": "✓", "fail": "✗", "skipped": "s", "error": "!"}
 _ABSENT = "-"
 
 
@@ -49,7 +49,7 @@ def _table(proof: Proof) -> list[str]:
     for check in checks:
         cells = []
         for answer in answers:
-            mark = _MARKS.get(proof.statuses[answer].get(check, ""), _ABSENT)
+            mark = MARKS.get(proof.statuses[answer].get(check, ""), _ABSENT)
             cells.append(f"  {mark + (' must fail' if check in must.get(answer, ()) else ''):<{len(answer)}}")
         lines.append(f"  {check:<{wide}}{''.join(cells)}".rstrip())
     lines += [f"  not so: {reason}" for reason in proof.wrong]

@@ -13,13 +13,13 @@ from functools import lru_cache
 from html import escape
 from typing import Any, NamedTuple
 
+from evalkit.report.findings import MARKS
 from evalkit.report.row import CheckRow
 from evalkit.report.summary import TrialSummary
 
 __all__ = ["JUNIT", "Suite", "junit_text", "testcase"]
 
 JUNIT = "junit.xml"
-_MARKS = {"pass": "✓", "fail": "✗", "skipped": "s", "error": "!"}
 _ELEMENTS = {"fail": "failure", "error": "error", "contaminated": "error", "not run": "skipped"}
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What no XML 1.0 document may hold (section 2.2)."""
@@ -42,7 +42,7 @@ def testcase(line: TrialSummary, checks: Sequence[CheckRow], detail: str) -> str
         inner.append(f"<{element} type={_quoted(line.status)} message={_quoted(line.reason)}>"
                      f"{_text(_evidence(line, checks))}</{element}>")
     said = [f"the agent's run: {line.ended}: {detail}"] if detail else []
-    said += [f"{_MARKS[check.status]} {check.id}{' (advisory)' if check.advisory else ''}  {_said(check)}"
+    said += [f"{MARKS[check.status]} {check.id}{' (advisory)' if check.advisory else ''}  {_said(check)}"
              for check in checks]
     if said:
         inner.append(f"<system-out>{_text(chr(10).join(said))}</system-out>")
@@ -99,7 +99,7 @@ def _evidence(line: TrialSummary, checks: Iterable[CheckRow]) -> str:
     said: list[str] = []
     for check in checks:
         if check.amiss:
-            said += [f"{_MARKS[check.status]} {check.id}: {check.why or check.said}", *check.evidence]
+            said += [f"{MARKS[check.status]} {check.id}: {check.why or check.said}", *check.evidence]
             said += [f"… {check.more} more lines"] if check.more else []
     return "\n".join([*said, f"all evidence: {line.place}/result.json"]) if said else ""
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from evalkit.errors import UserError
 from evalkit.report import rates, stats, tiers
+from evalkit.report.findings import MARKS
 from evalkit.report.layout import duration, short_count
 from evalkit.report.rates import Group, Line
 from evalkit.report.row import CheckRow
@@ -20,7 +21,6 @@ from evalkit.report.summary import STATUSES, TrialSummary
 __all__ = ["MARKDOWN", "code", "markdown_text", "rate_shown", "trial_block"]
 
 MARKDOWN = "summary.md"
-_MARKS = {"pass": "✓", "fail": "✗", "skipped": "s", "error": "!"}
 _MOST_BLOCKS = 50
 """Trials that did not pass that are told of one by one."""
 _MARKUP = re.compile(r"([\\`*_\[\]<>|#~&])")
@@ -145,7 +145,7 @@ def _trial(unit: str, line: Line) -> list[str]:
     if not ended:
         return [code(unit), result, "", "", "-", "-", "-", "-", ""]
     called = line["model"] is not None and not line["dry"]
-    marks = "".join([_MARKS[check] for check in line["checks"].values()])
+    marks = "".join([MARKS[check] for check in line["checks"].values()])
     return [code(unit), result, "", code(marks), _mean(line["judge"]),
             str(line["turns"]) if called and line["turns"] is not None else "-",
             short_count(sum(line["tokens"].values())) if called and line["tokens"] else "-",
@@ -169,7 +169,7 @@ def _marks(lines: Sequence[Line]) -> str:
 def _mark(statuses: set[str]) -> str:
     if len(statuses) > 1:
         statuses = statuses & {"pass", "fail"}
-    return _MARKS[next(iter(statuses))] if len(statuses) == 1 else "~" if statuses else _MARKS["error"]
+    return MARKS[next(iter(statuses))] if len(statuses) == 1 else "~" if statuses else MARKS["error"]
 
 
 def trial_block(line: TrialSummary, checks: Sequence[CheckRow], detail: str) -> str:
@@ -188,7 +188,7 @@ def trial_block(line: TrialSummary, checks: Sequence[CheckRow], detail: str) -> 
     for number, check in enumerate(amiss):
         said = f"{check.said}: {check.why}" if check.why else check.said
         text += [""] if number == 0 or text[-1].startswith("  `") else []
-        text.append(f"- {_MARKS[check.status]} {code(check.id)}{' (advisory)' if check.advisory else ''} "
+        text.append(f"- {MARKS[check.status]} {code(check.id)}{' (advisory)' if check.advisory else ''} "
                     f"{escaped(said)}")
         if check.evidence:
             more = [f"… {check.more} more lines"] if check.more else []
