@@ -83,11 +83,17 @@ def checkout(real: RealProject, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def heard(project: RealProject, run: str) -> list[tuple[str, bool]]:
-    """What the agent's tools returned, each with whether it was an error."""
+    """What the agent's tools returned, in the order of the calls, each with whether it was an error.
+
+    Calls of one turn run side by side, and their results come as they finish.
+    """
     transcript, = (project.root / "results" / run / "claude").glob("*/ts-habits-core/trial-1/transcript.jsonl")
     records: list[dict[str, Any]] = [json.loads(line) for line in transcript.read_text().splitlines()]
-    parts = [part for record in records if record.get("type") == "user" for part in record["message"]["content"]]
-    return [(str(part["content"]), bool(part.get("is_error"))) for part in parts if part.get("type") == "tool_result"]
+    parts = [part for record in records if record.get("type") in ("assistant", "user")
+             for part in record["message"]["content"] if isinstance(part, dict)]
+    results = {part["tool_use_id"]: part for part in parts if part.get("type") == "tool_result"}
+    calls = [part["id"] for part in parts if part.get("type") == "tool_use"]
+    return [(str(results[call]["content"]), bool(results[call].get("is_error"))) for call in calls]
 
 
 def test_the_tree_at_hand_is_measured(real: RealProject, checkout: Path) -> None:
