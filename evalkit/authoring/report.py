@@ -25,6 +25,7 @@ _EPILOG = """\
 examples:
   evalkit report                 the run `latest`: its table, pass rates with intervals, pass@k and pass^k
   evalkit report sweep --k 3     another run; pass@3 and pass^3
+  evalkit report --all           the evidence of every trial that did not pass, not only of some
   evalkit report --json          the figures as plain data
   evalkit report --open          open results/latest/report.html in a browser
   evalkit report --anew          every part of report.html anew
@@ -40,6 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", nargs="?", default="latest", metavar="RUN", help="default: latest")
     parser.add_argument("--k", type=_number, metavar="K",
                         help="of pass@k and pass^k; default: the fewest trials of a case with several")
+    parser.add_argument("--all", action="store_true", help="tell of every trial that is not as it should be")
     parser.add_argument("--json", action="store_true", help="the figures as plain data, and nothing else")
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     parser.add_argument("--anew", action="store_true", help="make all of it anew, also what did not change")
@@ -68,20 +70,20 @@ def main(options: argparse.Namespace) -> int:
 
         print_data(ReportData(options.run, stats.CONFIDENCE, tuple([group.to_data() for group in found])))
     else:
-        _print(rows_of_run(folder, lines), found, root, lacking=not draw)
+        _print(rows_of_run(folder, lines), found, root, every=options.all, lacking=not draw)
     errors += _page(root, folder, options)
     for error in errors:
         raise error
     return Exit.OK
 
 
-def _print(rows: Sequence[Row], found: Sequence[GroupFigures], root: Path, *, lacking: bool) -> None:
+def _print(rows: Sequence[Row], found: Sequence[GroupFigures], root: Path, *, every: bool, lacking: bool) -> None:
     from evalkit.report.arms_table import arms_lines
     from evalkit.report.figures_text import add_figures
     from evalkit.report.layout import Page, coloured, styled, terminal_width
-    from evalkit.report.table import print_table
+    from evalkit.report.table import MOST_TOLD, print_table
 
-    print_table(rows, sys.stdout, results=str(root / "results"))
+    print_table(rows, sys.stdout, results=str(root / "results"), most=None if every else MOST_TOLD)
     print("".join(f"{line}\n" for line in arms_lines(_by_arm(rows, root))), end="")
     page = Page(terminal_width(sys.stdout), styled if coloured(sys.stdout) else lambda text, _: text)
     add_figures(page, found, lacking=lacking)

@@ -1,7 +1,8 @@
 """The table on the screen: a part for each subject, in it one line a trial, then what the checks came to.
 
 Where a unit has several trials, its line tells how many of them passed, and what they took together. Only trials that
-passed or failed are counted in that: one in error, or one that did not run, says nothing about who is measured.
+passed or failed are counted in that: one in error, or one that did not run, says nothing about who is measured. Of
+many trials in which something is amiss some are told one by one, and how many others there are.
 
 In 80 columns only the unit's name and the marks give way, by going on in the next line, and no line ends in blanks.
 What came from an agent (evidence, names of files, the model's slug) is printed without control characters. The table of
@@ -31,7 +32,7 @@ from evalkit.report.findings import (
 from evalkit.report.layout import Page, chop, coloured, duration, short_count, styled, terminal_width, text_width
 from evalkit.report.row import Row
 
-__all__ = ["print_table"]
+__all__ = ["MOST_TOLD", "print_table"]
 
 _HEADINGS = ("case", "#", "result", "checks", "judge", "turns", "tokens", "cost", "time")
 _CASE, _NUMBER, _RESULT, _CHECKS = range(4)
@@ -39,6 +40,8 @@ _TOKENS = _HEADINGS.index("tokens")
 _LEFT = (_CASE, _RESULT, _CHECKS)
 """Columns that are aligned to the left."""
 _GAP = "  "
+MOST_TOLD = 10
+"""Trials that are told of one by one."""
 _FEWEST_MARKS = 8
 """Marks in a line, where there is not room for all of them beside the name."""
 
@@ -51,10 +54,12 @@ class _Line(NamedTuple):
     heading: bool = False
 
 
-def print_table(rows: Sequence[Row], stream: IO[str], width: int | None = None, *, results: str = "results") -> None:
+def print_table(rows: Sequence[Row], stream: IO[str], width: int | None = None, *, results: str = "results",
+                most: int | None = MOST_TOLD) -> None:
     """Print a run's table. Colour only on a terminal; at most as wide as the terminal, 80 columns in a pipe.
 
-    results: the folder that the places of rows are in. Raises OSError where nobody reads the stream.
+    results: the folder that the places of rows are in. most: trials that are told of one by one; None: all in which
+    something is amiss. Raises OSError where nobody reads the stream.
     """
     page = Page(width or terminal_width(stream), styled if coloured(stream) else lambda text, _: text)
     shown = [row for row in rows if row.ended]
@@ -67,15 +72,7 @@ def print_table(rows: Sequence[Row], stream: IO[str], width: int | None = None, 
         units.setdefault((row.subject, row.lane, row.unit), []).append(row)
     repeated = len(units) < len(rows)
     _add_parts(page, rows, units.values() if repeated else [], mixed=len({row.self_check for row in shown}) > 1)
-    told = set()
-    for row in rows:
-        unit = (row.subject, row.lane, row.unit)
-        if len(units[unit]) > 1 and unit not in told:
-            told.add(unit)
-            add_counts(page, units[unit], alone=len(units) == 1)
-        if len(rows) == 1 or (row.amiss and row.status != "not run"):
-            page.lines.append("")
-            add_checks(page, row, several=len(rows) > 1, results=_shown(results))
+    _add_trials(page, rows, units, _shown(results), most)
     if any(row.tier for row in rows):
         from evalkit.report.tiers import add_tiers
 
@@ -84,6 +81,32 @@ def print_table(rows: Sequence[Row], stream: IO[str], width: int | None = None, 
     _add_last_line(page, rows, shown)
     page.lines.append("")
     stream.write("\n".join(page.lines))
+
+
+def _add_trials(page: Page, rows: Sequence[Row], units: dict[tuple[str, str, str], list[Row]], results: str,
+                most: int | None) -> None:
+    """What the checks came to: of units with several trials how often, then of trials in which something is amiss."""
+    amiss = [row for row in rows if len(rows) == 1 or (row.amiss and row.status != "not run")]
+    told, untold = amiss, []
+    if most is not None and len(amiss) > most:
+        from evalkit.report.worth_telling import add_untold, worth_telling
+
+        chosen = worth_telling(amiss, most)
+        told = [row for at, row in enumerate(amiss) if at in chosen]
+        untold = [row for at, row in enumerate(amiss) if at not in chosen]
+    trials: dict[tuple[str, str, str], list[Row]] = {}
+    for row in told:
+        trials.setdefault((row.subject, row.lane, row.unit), []).append(row)
+    for unit, of_unit in units.items():
+        if len(of_unit) > 1 and (unit in trials or not untold):
+            add_counts(page, of_unit, alone=len(units) == 1)
+        for row in trials.get(unit, ()):
+            page.lines.append("")
+            add_checks(page, row, several=len(rows) > 1, results=results)
+    if untold:
+        run = untold[0].place.partition("/")[0]
+        reports = [f"{results}/{run}/{name}" for name in ("report.html", "summary.md")]
+        add_untold(page, untold, run, [path for path in reports if os.path.exists(path)])  # noqa: PTH110 - as a text
 
 
 def _add_last_line(page: Page, rows: Sequence[Row], shown: Sequence[Row]) -> None:

@@ -370,3 +370,57 @@ def test_what_decides_nothing_and_could_not_be_graded_is_told_last() -> None:
     told = table(*[row(a_result(a_check("own"), broken, number=number)) for number in (1, 2)])
     assert "2 passed\nadvisory, and could not be graded: tone (2 trials)\n" == told[told.index("2 passed\n"):]
     assert "advisory, and" not in table(row(a_result(a_check("own"), a_judged("j", 2.0, advisory=True))))
+
+
+def many() -> list[Row]:
+    """Trials of 40 cases: each fails the check `a` of the suite, the last one also another, and one has no result."""
+    failed = [row(a_result(a_check("a", "fail", "no", "error: a"), name=f"case-{at:02}")) for at in range(40)]
+    last = row(a_result(a_check("a", "fail", "no"), a_check("b", "fail", "no", "error: b"), name="last"))
+    return [*failed, last, a_failed_row("no space left", name="full")]
+
+
+def test_many_failed_trials_do_not_scroll_the_table_away() -> None:
+    """Ten are told of, one for each thing that went wrong before any again; the others are counted."""
+    got = table(*many())
+    assert got.count("all evidence:") == 9
+    assert "| error: b" in got
+    assert "full (claude anthropic/claude-sonnet-5, trial 1): no result: no space left" in got
+    assert got.endswith("""
+… and 32 more trials like these (32 failed), of 32 cases.
+`evalkit report latest --all` tells of each.
+
+0 passed, 41 failed, 1 in error
+""")
+
+
+def test_all_failed_trials_on_request(tmp_path: Path) -> None:
+    """Without a limit every one is told of, and nothing is said of others."""
+    out = io.StringIO()
+    print_table(many(), out, results=str(tmp_path), most=None)
+    assert out.getvalue().count("all evidence:") == 41
+    assert "more trials" not in out.getvalue()
+
+
+def test_reports_that_are_there_are_named(tmp_path: Path) -> None:
+    """A path stands there where the others are told of, if the file is there."""
+    (tmp_path / "latest").mkdir()
+    (tmp_path / "latest" / "summary.md").touch()
+    out = io.StringIO()
+    print_table(many(), out, results=str(tmp_path))
+    assert f"\n  {tmp_path}/latest/summary.md\n" in out.getvalue()
+    assert "report.html" not in out.getvalue()
+
+
+def test_units_of_which_no_trial_is_told_have_no_counts() -> None:
+    """Several trials of each unit: the counts of checks are as many as the units that are told of."""
+    rows = [one._replace(trial=number) for one in many()[:40] for number in (1, 2)]
+    got = table(*rows)
+    assert got.count("0/2 trials passed") == 10
+    assert "… and 70 more trials like these (70 failed), of 40 cases." in got
+
+
+def test_ten_failed_trials_are_all_told() -> None:
+    """At the limit nothing is left out."""
+    got = table(*many()[:10])
+    assert got.count("all evidence:") == 10
+    assert "more trials" not in got
