@@ -16,6 +16,7 @@ from evalkit.lint import (
     proof,
     silence,
     skills,
+    undecided,
     unreachable,
     untouched,
 )
@@ -51,6 +52,7 @@ RULES = (
     Rule((unreachable.DEFINE,), "what no case uses is never tried, and rots", unreachable.defines),
     Rule((proof.CODE,), "without an answer of each kind nothing shows that checks tell right from wrong", proof.find),
     Rule((not_shown.CODE,), "a check that never runs rejects nobody", not_shown.find),
+    Rule((undecided.CODE,), "a case that nothing decides can neither pass nor fail", undecided.find),
 )
 
 

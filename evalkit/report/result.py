@@ -170,6 +170,7 @@ def _graded(ending: Ending, checks: Sequence[CheckResult]) -> tuple[TrialStatus,
     if failed:
         return "fail", "failed: " + ", ".join(failed)
     if not deciding:
-        return "error", "nothing was graded: every check was skipped or is advisory"
+        return "error", "nothing was graded: every check was skipped or is advisory" + (
+            ": `evalkit explain W010`" if checks and all(check.advisory for check in checks) else "")
     return "pass", f"passed {len(deciding)} of {len(checks)} checks" + (
         f", {len(checks) - len(deciding)} skipped or advisory" if len(deciding) < len(checks) else "")

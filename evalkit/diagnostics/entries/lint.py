@@ -350,4 +350,30 @@ ENTRIES = (
             check snapshot has "Card A"
             '''),
     ),
+    Entry(
+        "W010", "a case of which no check decides",
+        """A check that is `advisory` is told and decides nothing; so are a score and a judge that do not say from where
+        on they pass (`pass at`). Where a case, or one of its tracks or arms, has no other, each of its trials is in
+        error (status 3), as nothing was graded. Where scores are all that is wanted, as in `evalkit arms`, silence it.""",
+        wrong=file('''
+            case hello {
+              use app
+              prompt """Answer with a program that prints a greeting."""
+              answer "main.js"
+              score code as code { forbid /eval/ }
+              solution "solution"
+              wrong "wrong/empty" fails code
+            }
+            '''),
+        right=file('''
+            case hello {
+              use app
+              prompt """Answer with a program that prints a greeting."""
+              answer "main.js"
+              score code as code { forbid /eval/; pass at 0.8 }
+              solution "solution"
+              wrong "wrong/empty" fails code
+            }
+            '''),
+    ),
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalkit.lint.rules import RULES
-from tests.unit.lint.project import CASE, places, rendered, write
+from tests.unit.lint.project import CASE, findings, places, rendered, write
 
 JUDGE = 'judge "quality" as quality { files "src/*.ts", "*.md"; criterion "Short." }\n'
 
@@ -218,3 +218,38 @@ def test_a_snapshot_that_nothing_can_take(tmp_path: Path) -> None:
     write(tmp_path, {}, case='check snapshot has "Card A" as shown\n',
           suite='live { launch "out/app"; snapshot "drive" }\n')
     assert [] == places(tmp_path)
+
+
+# ---- W010 ----
+@pytest.mark.parametrize(("statement", "told"), [
+    ("score code as code { forbid /eval/ }", "write from where on score `code` passes: `pass at 0.8`"),
+    ("score code as code { forbid /eval/; pass at 0.8, advisory }", "leave out `advisory` at score `code`"),
+    ('check run "make" as tests advisory', "leave out `advisory` at check `tests`"),
+    ('judge "j" as tone { files "*"; criterion "Short." }', "write from where on judge `tone` passes: `pass at 6`"),
+    ('judge "j" as tone { files "*"; criterion "Short."; pass at 6, advisory }',
+     "leave out `advisory` at judge `tone`, or add a check"),
+])
+def test_a_case_that_nothing_decides(statement: str, told: str, tmp_path: Path) -> None:
+    """What could decide is told with what to write there; with that written nothing is said."""
+    case = CASE.replace('check run "make test" as tests', f'answer "main.js"\n  {statement}').replace(
+        '  wrong "wrong/one" fails tests\n', "")
+    write(tmp_path, {"it/it.eval": case})
+    [found] = [item for item in findings(tmp_path) if item.code == "W010"]
+    assert ("nothing decides whether a trial of case `it` passes: all of it is advisory", told,
+            "cases/s/it/it.eval:1:6") == (found.message, found.help, str(found.span))
+
+    decides = statement.replace(", advisory", "").replace(" advisory", "")
+    if "pass at" not in decides:
+        decides = decides.replace(" }", "; pass at 1 }")
+    write(tmp_path, {"it/it.eval": case.replace(statement, decides)})
+    assert not [item for item in findings(tmp_path) if item.code == "W010"]
+
+
+def test_an_arm_that_nothing_decides(tmp_path: Path) -> None:
+    """The checks that count are those of the unit."""
+    case = CASE.replace("as tests", "as tests for arm one\n  check run \"lint\" as lint advisory")
+    write(tmp_path, {"it/it.eval": case}, suite="arm one { }\narm two { limits { turns 3 } }\n")
+    assert ["cases/s/it/it.eval:1:6: W010: nothing decides whether a trial of case `it` on arm `two` passes: "
+            "all of it is advisory"] == [place for place in places(tmp_path) if "W010" in place]
+    write(tmp_path, {"it/it.eval": case}, suite='arm one { }\narm two { allow W010 "lint alone" }\n')
+    assert not [place for place in places(tmp_path) if "W010" in place or "W007" in place]

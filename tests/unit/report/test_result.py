@@ -29,6 +29,7 @@ OPTIONAL = a_check("hint", "fail", advisory=True)
     ([PASS, a_check("hint", "error", advisory=True)], "pass", "passed 1 of 2 checks, 1 skipped or advisory"),
     ([], "error", "nothing was graded: every check was skipped or is advisory"),
     ([SKIPPED, OPTIONAL], "error", "nothing was graded: every check was skipped or is advisory"),
+    ([OPTIONAL], "error", "nothing was graded: every check was skipped or is advisory: `evalkit explain W010`"),
     ([a_judged("j", 7.0, threshold=6)], "pass", "passed 1 of 1 checks"),
     ([a_judged("j", 5.9, threshold=6)], "fail", "failed: j"),
     ([a_judged("j", None, status="error")], "error", "could not be graded: j"),
