@@ -354,7 +354,7 @@ ENTRIES = (
         "W010", "a case of which no check decides",
         """A check that is `advisory` is told and decides nothing; so are a score and a judge that do not say from where
         on they pass (`pass at`). Where a case, or one of its tracks or arms, has no other, each of its trials is in
-        error (status 3), as nothing was graded. Where scores are all that is wanted, as in `evalkit arms`, silence it.""",
+        error (status 3), as nothing was graded. Where scores are all that is wanted (`evalkit arms`), silence it.""",
         wrong=file('''
             case hello {
               use app
