@@ -137,7 +137,7 @@ class Run(DoitRun):  # type: ignore[misc]
                 new = any(name.startswith("result:") for name in reporter.executed)
                 held = [row for of_name in look.rows.values() for row in of_name] if look.summed_up else ()
                 errors.extend(sum_up(look.root, look.run, found, progress, new=new, held=held))
-                errors.extend(drawn(look.root, look.run, look.environ, look.choices))
+                errors.extend(drawn(look.root, look.run, look.environ, look.choices, held=held))
             if not reporter.ignored:
                 with contextlib.suppress(EvalkitError, DatabaseException):  # only the next run's quickness hangs on it
                     look.keep({name: list(zip(of_name, rows[name], strict=True)) for name, of_name in trials.items()

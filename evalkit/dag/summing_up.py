@@ -57,8 +57,9 @@ def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress, *, new
     return list(state.errors)
 
 
-def draw_page(root: Path, run: str, environ: Mapping[str, str], choices: Choices, *, forced: bool = False) -> PageState:
-    """Bring a run's report.html up to date with its summary. forced: all of it anew.
+def draw_page(root: Path, run: str, environ: Mapping[str, str], choices: Choices, *, forced: bool = False,
+              held: Sequence[Row] = ()) -> PageState:
+    """Bring a run's report.html up to date with its summary. forced: all of it anew. held: see `update_page`.
 
     Raises UserError where Jinja2 is not installed, HarnessError where it cannot be written.
     """
@@ -69,17 +70,19 @@ def draw_page(root: Path, run: str, environ: Mapping[str, str], choices: Choices
 
     places = Places.of(root, environ, choices.store)
     return update_page(places.results / run, places.state / "cache" / "page" / run, places.store,
-                       Redactor.of(environ, secret_names(root)), prompt=_Prompts(root, choices.cases), forced=forced)
+                       Redactor.of(environ, secret_names(root)), prompt=_Prompts(root, choices.cases), forced=forced,
+                       held=[row.place for row in held if row.ended])
 
 
-def drawn(root: Path, run: str, environ: Mapping[str, str], choices: Choices) -> list[EvalkitError]:
+def drawn(root: Path, run: str, environ: Mapping[str, str], choices: Choices, *,
+          held: Sequence[Row] = ()) -> list[EvalkitError]:
     """`draw_page` at the end of a run: what went wrong. Without Jinja2 there is no page, and nothing wrong."""
     from evalkit.errors import EvalkitError, HarnessError
 
     if find_spec("jinja2") is None:
         return []
     try:
-        return list(draw_page(root, run, environ, choices).errors)
+        return list(draw_page(root, run, environ, choices, held=held).errors)
     except EvalkitError as error:
         return [error]
     except Exception as error:  # noqa: BLE001 - our own bug: the verdicts stand, and are still to be printed

@@ -10,10 +10,10 @@ from evalkit.execute.outcome import Ending
 from evalkit.grade.audit_record import Audit
 from evalkit.grade.verdict import Grade
 from evalkit.report.result import TrialStatus
+from evalkit.report.update import REGRADED
 
 __all__ = ["REGRADED", "RegradedTrial", "TreeSource"]
 
-REGRADED = "regrade.json"
 TreeSource: TypeAlias = Literal["store", "archive", "transcript"]
 
 

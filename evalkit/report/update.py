@@ -34,8 +34,8 @@ from evalkit.errors import HarnessError
 from evalkit.kept import read_kept, write_kept
 from evalkit.report.row import Row
 
-__all__ = ["AGGREGATE", "PAGE", "REPORTS", "SUMMARY", "Known", "ReportState", "bytes_digest", "report_changes",
-           "update_report"]
+__all__ = ["AGGREGATE", "PAGE", "REGRADED", "REPORTS", "SUMMARY", "Known", "ReportState", "bytes_digest",
+           "report_changes", "update_report"]
 
 SUMMARY = "summary.json"
 AGGREGATE = "aggregate.json"
@@ -43,6 +43,8 @@ REPORTS = (SUMMARY, "summary.md", "junit.xml", "results.csv")
 """The files of a run, in the order in which they are written."""
 PAGE = "report.html"
 """Made of the summary, where Jinja2 is installed."""
+REGRADED = "regrade.json"
+"""Beside a result.json: what the trial comes to by the checks as they were when it was graded again."""
 _KEY = f"report 5 of evalkit {__version__}"
 """To be raised with every change of what a line is made of."""
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from attrs import define, field
 
 from evalkit.execute.secrets import Redactor
+from evalkit.execute.stages import TRANSCRIPT
 from evalkit.execute.transcripts import (
     Compacted,
     Ended,
@@ -32,9 +33,7 @@ from evalkit.execute.transcripts.totals import Totals
 from evalkit.report.html.difference import difference
 from evalkit.report.html.texts import Held, cleaned, held
 
-__all__ = ["NAME", "conversation"]
-
-NAME = "transcript.jsonl"
+__all__ = ["conversation"]
 
 _FIRST, _LAST = 2_000_000, 1_500_000
 """Characters of the first and of the last events that are shown."""
@@ -128,7 +127,7 @@ def conversation(events: Iterable[Event], redactor: Redactor, prompt: str = "") 
     if blocks.dropped:
         shown.append({"k": "note", "line": blocks.last[0].line, "what": "left out",
                       "text": f"{blocks.dropped:,} events between here and line {blocks.last[0].line:,} are left out: "
-                              f"{NAME} has them all"})
+                              f"{TRANSCRIPT} has them all"})
     shown += [_plain(block) for block in blocks.last]
     shown = cleaned(shown, redactor)
     for block in shown:
@@ -141,7 +140,7 @@ def conversation(events: Iterable[Event], redactor: Redactor, prompt: str = "") 
 
 
 def _held(text: str, line: int) -> Held:
-    return held(text, f"line {line:,} of {NAME} has them")
+    return held(text, f"line {line:,} of {TRANSCRIPT} has them")
 
 
 def _take(event: Event, blocks: _Blocks) -> None:

@@ -8,7 +8,6 @@ its line.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 from typing import NamedTuple, TypeAlias
 
 __all__ = ["CONTEXT", "Difference", "difference"]
@@ -72,6 +71,8 @@ def _steps(before: Sequence[str], after: Sequence[str]) -> list[Step]:
     if len(old) * len(new) > _MOST_WORK:
         steps.append(("replace", head, head + len(old), head, head + len(new)))
     elif old or new:
+        from difflib import SequenceMatcher
+
         found = SequenceMatcher(None, old, new).get_opcodes()
         steps += [(kind, a + head, b + head, c + head, d + head) for kind, a, b, c, d in found]
     if tail:

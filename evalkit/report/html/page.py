@@ -14,47 +14,18 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from evalkit.errors import UserError
 from evalkit.report.html.matrix import MARKS, matrix, parts_of
+from evalkit.report.html.program import program, template
 from evalkit.report.html.texts import embedded
 
-__all__ = ["can_render", "program_digest", "render"]
+__all__ = ["render"]
 
-_SCRIPTS = ("dom.js", "state.js", "matrix.js", "list.js", "diff.js", "talk.js", "search.js", "checks.js", "parts.js",
-            "trial.js", "keys.js", "main.js")
-"""The parts of the page's script, in their order."""
 _POLICY = ("default-src 'none'; script-src 'sha256-{script}' 'strict-dynamic'; style-src 'sha256-{style}'; "
            "img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; "
            "trusted-types evalkit")
-
-
-def can_render() -> bool:
-    """Whether what makes the page is installed."""
-    from importlib.util import find_spec
-
-    return find_spec("jinja2") is not None
-
-
-def program_digest() -> str:
-    """Of all that the page is made of but the run."""
-    return hashlib.sha256("\0".join([*_program(), _template(), _POLICY]).encode()).hexdigest()
-
-
-@cache
-def _template() -> str:
-    return (files("evalkit.report.html") / "templates/report.html.j2").read_text(encoding="utf-8")
-
-
-@cache
-def _program() -> tuple[str, str]:
-    """The page's script and its style."""
-    folder = files("evalkit.report.html") / "static"
-    parts = "\n".join((folder / name).read_text(encoding="utf-8") for name in _SCRIPTS)
-    return (f'(() => {{\n"use strict";\n{parts}\n}})();\n', (folder / "style.css").read_text(encoding="utf-8"))
 
 
 def render(run: str, trials: Sequence[Mapping[str, Any]], data: str) -> str:
@@ -69,10 +40,10 @@ def render(run: str, trials: Sequence[Mapping[str, Any]], data: str) -> str:
         raise UserError("report.html is made with Jinja2, which is not installed",
                         hint="pip install 'evalkit[report]' has it") from None
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(_template())
-    script, style = _program()
+    page = environment.from_string(template())
+    script, style = program()
     made = matrix(trials)
-    return template.render(
+    return page.render(
         run=run, matrix=made, marks=MARKS, totals=_totals(trials), notes=_notes(trials),
         policy=Markup(_POLICY.format(script=_sha256(script), style=_sha256(style))),
         script=Markup(script), style=Markup(style),

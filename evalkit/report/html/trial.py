@@ -15,12 +15,11 @@ from attrs import frozen
 
 from evalkit.errors import HarnessError
 from evalkit.execute.secrets import Redactor
-from evalkit.execute.transcripts import read_events
+from evalkit.execute.stages import TRANSCRIPT
 from evalkit.records import read_plain
 from evalkit.report.html.changes import Changes, inputs_of
-from evalkit.report.html.conversation import NAME, conversation
 from evalkit.report.html.texts import cleaned
-from evalkit.report.regraded import REGRADED
+from evalkit.report.update import REGRADED
 
 __all__ = ["Prompt", "Reader"]
 
@@ -61,9 +60,12 @@ class Reader:
         return data
 
     def _talk(self, folder: Path, prompt: str) -> dict[str, Any]:
-        path = folder / NAME
+        path = folder / TRANSCRIPT
         if not path.is_file():
             return {"events": [], "note": "it left no transcript"}
+        from evalkit.execute.transcripts import read_events
+        from evalkit.report.html.conversation import conversation
+
         try:
             return conversation(read_events(path), self.redactor, prompt) | {"bytes": path.stat().st_size}
         except HarnessError as error:

@@ -4,7 +4,7 @@ The data of a trial is a file, `report-data/<place>.js`. It is made anew where t
 regrade.json, has another stamp than when it was made: whatever else it shows (the transcript, the final tree,
 screenshots) is named by the result, or comes with it. The page is made anew where summary.json, or the page's own
 program, is another. Both where somebody deleted them. What the last update knew is kept in a cache, which can be
-deleted at any time.
+deleted at any time. What makes data and pages is imported where there is some to be made.
 
 Texts of trials are in these files alone, and each passed the redactor.
 """
@@ -12,32 +12,29 @@ Texts of trials are in these files alone, and each passed the redactor.
 from __future__ import annotations
 
 import contextlib
-import os
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
-from attrs import define, field
 
 from evalkit import __version__
-from evalkit.analysis.survey import stamp
+from evalkit.analysis.survey import stamps_of
 from evalkit.errors import HarnessError
 from evalkit.execute.secrets import Redactor
-from evalkit.execute.store import Store
 from evalkit.kept import read_kept, write_kept
 from evalkit.records import BadRecord, read_plain, write_bytes
-from evalkit.report.html.changes import Changes
-from evalkit.report.html.page import program_digest, render
-from evalkit.report.html.texts import cleaned, embedded
-from evalkit.report.html.trial import Prompt, Reader
-from evalkit.report.regraded import REGRADED
-from evalkit.report.update import PAGE, SUMMARY
+from evalkit.report.html.program import program_files
+from evalkit.report.update import PAGE, REGRADED, SUMMARY
+
+if TYPE_CHECKING:
+    from evalkit.report.html.trial import Prompt, Reader
 
 __all__ = ["DATA", "PAGE", "PageState", "update_page"]
 
 DATA = "report-data"
-_FORM = 3
+_FORM = 4
 """To be raised with every change of what the data of a trial holds."""
 
 
@@ -53,32 +50,36 @@ class PageState(NamedTuple):
 
 
 def update_page(folder: Path, cache: Path, store: Path, redactor: Redactor, *, prompt: Prompt = _unknown,
-                forced: bool = False) -> PageState:
+                forced: bool = False, held: Iterable[str] = ()) -> PageState:
     """Bring report.html of a run up to date with its summary.json. It does nothing where there is none.
 
     folder: results/<run>. cache: the file that keeps what is known. store: the store's folder, for the workspaces that
-    agents began with. prompt: tells what agents were asked. forced: make all of it anew. Raises HarnessError where it
-    cannot write or the summary is damaged, and UserError where Jinja2 is not installed.
+    agents began with. prompt: tells what agents were asked. forced: make all of it anew. held: ids of trials whose
+    results the caller has just found as they were when the page was last made: they are not looked at again, as long as
+    there is a folder of data. Raises HarnessError where it cannot write or the summary is damaged, and UserError where
+    Jinja2 is not installed.
     """
-    summary = _stamp(folder / SUMMARY)
+    summary, page, *program = _stamps([f"{folder}/{SUMMARY}", f"{folder}/{PAGE}", *program_files()])
     if summary is None:
         return PageState()
     key = _key(redactor)
     known = _NOTHING if forced else _known(cache, key)
-    trials = read_plain(folder / SUMMARY)["trials"]
-    data = _Data(folder, Reader(redactor, Changes(Store(store), redactor.text), prompt), known.trials)
-    for line in trials:
-        place = PurePosixPath(str(line["place"]))
-        if line["ended"] and not place.is_absolute() and ".." not in place.parts:
-            data.keep(str(place))
+    still = {trial.removeprefix(f"{folder.name}/") for trial in held} if (folder / DATA).is_dir() else set()
+    still &= known.trials.keys()
+    stands = known.page == [summary, page, program]
+    trials = [] if stands and still else read_plain(folder / SUMMARY)["trials"]
+    data = _Data(folder, partial(_reader, redactor, store, prompt), known.trials)
+    data.keep(known.trials if stands and still else _places(trials), still)
     data.drop(everything=known is _NOTHING)
-    page = [list(summary), _stamp(folder / PAGE), program_digest()]
-    if known.page != page:
+    if not stands:
+        from evalkit.report.html.page import render
+        from evalkit.report.html.texts import cleaned
+
         text = render(folder.name, cleaned(trials, redactor), DATA)
         write_bytes(folder / PAGE, text.encode(), sync=False)
         data.written.append(PAGE)
-        page[1] = _stamp(folder / PAGE)
-    now = _Known(page, data.stamps)
+        [page] = _stamps([f"{folder}/{PAGE}"])
+    now = _Known([summary, page, program], data.stamps)
     if now != known:
         write_kept(cache, key, orjson.dumps([*now]))
     return PageState(tuple(data.written), tuple(data.errors))
@@ -87,8 +88,8 @@ def update_page(folder: Path, cache: Path, store: Path, redactor: Redactor, *, p
 class _Known(NamedTuple):
     """What an update leaves to the next one.
 
-    page: stamps of the summary and of the page, and the digest of its program. trials: by place, the stamps of the
-    result, of its regrading, and of the data made of both.
+    page: stamps of the summary, of the page, and of its program. trials: by place, the stamps of the result, of its
+    regrading, and of the data made of both.
     """
 
     page: list[Any]
@@ -98,51 +99,61 @@ class _Known(NamedTuple):
 _NOTHING = _Known([], {})
 
 
-@define
+def _places(trials: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The places of trials with a result, by their lines of a summary."""
+    for line in trials:
+        place = PurePosixPath(str(line["place"]))
+        if line["ended"] and not place.is_absolute() and ".." not in place.parts:
+            yield str(place)
+
+
+def _reader(redactor: Redactor, store: Path, prompt: Prompt) -> Reader:
+    from evalkit.execute.store import Store
+    from evalkit.report.html.changes import Changes
+    from evalkit.report.html.trial import Reader
+
+    return Reader(redactor, Changes(Store(store), redactor.text), prompt)
+
+
 class _Data:
     """The data of a run's trials. before: stamps that are known. stamps: those of now."""
 
-    folder: Path
-    reader: Reader
-    before: Mapping[str, list[Any]]
-    stamps: dict[str, list[Any]] = field(factory=dict)
-    written: list[str] = field(factory=list)
-    errors: list[HarnessError] = field(factory=list)
+    def __init__(self, folder: Path, reader: Callable[[], Reader], before: Mapping[str, list[Any]]) -> None:
+        self._folder, self._reader, self._before = folder, reader, before
+        self.stamps: dict[str, list[Any]] = {}
+        self.written: list[str] = []
+        self.errors: list[HarnessError] = []
 
-    def keep(self, place: str) -> None:
-        """Have the data of a trial there, and right."""
-        result, target = self.folder / place / "result.json", self.folder / DATA / f"{place}.js"
-        now = [_stamp(result), _stamp(result.with_name(REGRADED))]
-        if now[0] is None:
-            return
-        before = self.before.get(place)
-        if before is not None and before == [*now, _stamp(target)]:
-            self.stamps[place] = before
-            return
-        try:
-            made = self._made(place, result)
-        except HarnessError as error:
-            self.errors.append(error)
-            return
-        write_bytes(target, made, sync=False)
-        self.written.append(f"{DATA}/{place}.js")
-        self.stamps[place] = [*now, _stamp(target)]
+    def keep(self, places: Iterable[str], held: Collection[str]) -> None:
+        """Have the data of trials there, and right. held: those whose data is."""
+        changed: list[str] = []
+        for place in places:
+            now = self._before[place] if place in held else self._look(place)
+            if now[0] is not None:
+                self.stamps[place] = now
+                if now != self._before.get(place):
+                    changed.append(place)
+        reader = self._reader() if changed else None
+        for place in changed:
+            assert reader is not None
+            try:
+                made = _made(reader, self._folder / place, place)
+            except HarnessError as error:
+                self.errors.append(error)
+                del self.stamps[place]
+                continue
+            write_bytes(self._folder / DATA / f"{place}.js", made, sync=False)
+            self.written.append(f"{DATA}/{place}.js")
+            self.stamps[place][2:] = _stamps([f"{self._folder}/{DATA}/{place}.js"])
 
-    def _made(self, place: str, result: Path) -> bytes:
-        """The script that brings a trial's data. Raises HarnessError where its result cannot be read."""
-        try:
-            data = self.reader.read(result.parent, place, read_plain(result))
-        except FileNotFoundError as error:
-            raise HarnessError(f"{result} is gone", hint="run again") from error
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise BadRecord(f"{result} is damaged: it is not a result: {error}",
-                            hint="delete it; the next run makes it again") from error
-        return f"evalkit({embedded(data)});\n".encode()
+    def _look(self, place: str) -> list[Any]:
+        folder = f"{self._folder}/{place}"
+        return _stamps([f"{folder}/result.json", f"{folder}/{REGRADED}", f"{self._folder}/{DATA}/{place}.js"])
 
     def drop(self, *, everything: bool) -> None:
         """Remove the data of trials that are gone. everything: look for it, as nobody knows what there is."""
-        root = self.folder / DATA
-        gone = [root / f"{place}.js" for place in self.before if place not in self.stamps]
+        root = self._folder / DATA
+        gone = [root / f"{place}.js" for place in self._before if place not in self.stamps]
         if everything:
             wanted = {root / f"{place}.js" for place in self.stamps}
             gone += [path for path in root.rglob("*.js") if path not in wanted]
@@ -150,9 +161,24 @@ class _Data:
             with contextlib.suppress(OSError):
                 path.unlink()
                 for parent in path.parents:
-                    if parent in (root, self.folder):
+                    if parent in (root, self._folder):
                         break
                     parent.rmdir()
+
+
+def _made(reader: Reader, folder: Path, place: str) -> bytes:
+    """The script that brings a trial's data. Raises HarnessError where its result cannot be read."""
+    from evalkit.report.html.texts import embedded
+
+    result = folder / "result.json"
+    try:
+        data = reader.read(folder, place, read_plain(result))
+    except FileNotFoundError as error:
+        raise HarnessError(f"{result} is gone", hint="run again") from error
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise BadRecord(f"{result} is damaged: it is not a result: {error}",
+                        hint="delete it; the next run makes it again") from error
+    return f"evalkit({embedded(data)});\n".encode()
 
 
 def _key(redactor: Redactor) -> str:
@@ -165,8 +191,6 @@ def _known(cache: Path, key: str) -> _Known:
     return _NOTHING if kept is None else _Known(*orjson.loads(kept))
 
 
-def _stamp(path: Path) -> list[int] | None:
-    try:
-        return list(stamp(os.fspath(path)))
-    except OSError:
-        return None
+def _stamps(paths: Sequence[str]) -> list[list[int] | None]:
+    """Stamps of files as JSON has them; None for one that is not there."""
+    return [found and [*found] for found in stamps_of(paths)]

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from bench.report_runs import Made, make_page, make_run
+from bench.report_runs import Made, make_page, make_run, make_summary
 from evalkit.execute.secrets import Redactor
 from evalkit.records import read_record, write_record
-from evalkit.report.html import update_page
+from evalkit.report.html import PageState, update_page
 from evalkit.report.result import TrialResult
 from tests.unit.report.html_hostile import KEY, hostile_run
 
@@ -68,6 +68,39 @@ def test_what_was_deleted_is_made_again(made: Made) -> None:
     assert (f"report-data/{PLACE}.js",) == make_page(made).written
     shutil.rmtree(made.root / ".evalkit/cache/page")
     make_page(made)
+    assert () == make_page(made).written
+
+
+def update_holding(made: Made, *places: str) -> PageState:
+    """Update the summary, and the page with these trials held."""
+    make_summary(made)
+    return update_page(made.folder, made.root / ".evalkit/cache/page/latest", made.store, Redactor.of({}),
+                       held=[f"latest/{place}" for place in places])
+
+
+def test_what_is_held_is_not_looked_at(made: Made) -> None:
+    """A trial that the caller found unmoved stays as it is; any other is looked at, also where the summary stands."""
+    others = {path.parent.relative_to(made.folder).as_posix() for path in made.folder.rglob("result.json")} - {PLACE}
+    changed(made)
+    assert f"report-data/{PLACE}.js" in update_holding(made, *others).written
+    (made.folder / f"report-data/{PLACE}.js").unlink()
+    assert () == update_holding(made, PLACE, *others).written
+    assert (f"report-data/{PLACE}.js",) == update_holding(made, *others).written
+
+
+def test_nothing_is_held_without_data(made: Made) -> None:
+    """Who deletes the folder of data, or the cache, has all of it made anew."""
+    places = [path.parent.relative_to(made.folder).as_posix() for path in made.folder.rglob("result.json")]
+    shutil.rmtree(made.folder / "report-data")
+    assert 3 == len(update_holding(made, *places).written)
+    (made.root / ".evalkit/cache/page/latest").unlink()
+    assert 4 == len(update_holding(made, *places).written)
+
+
+def test_another_program_makes_the_page_anew(made: Made, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its template, style and script are part of what it hangs on."""
+    monkeypatch.setattr("evalkit.report.html.update.program_files", lambda: [str(tmp_path)])
+    assert ("report.html",) == make_page(made).written
     assert () == make_page(made).written
 
 
