@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar, overload
 
 from attrs import frozen
 
-from evalkit.analysis.by_value import by_value
+from evalkit.by_value import by_value
 from evalkit.diagnostics import Span
 
 __all__ = ["Block", "Level", "Levels", "Statement"]

@@ -13,7 +13,6 @@ from typing import Literal
 
 from attrs import evolve, field, frozen
 
-from evalkit.analysis.by_value import by_value
 from evalkit.analysis.model_calls import (
     AnyOrder,
     ArgumentTest,
@@ -48,6 +47,7 @@ from evalkit.analysis.model_checks import (
     TranscriptSpec,
 )
 from evalkit.analysis.model_live import Live
+from evalkit.by_value import by_value
 from evalkit.digest import GROWN
 
 __all__ = [

@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from attrs import field, frozen
 
-from evalkit.analysis.by_value import by_value
+from evalkit.by_value import by_value
 from evalkit.digest import GROWN
 
 __all__ = ["AnyOrder", "ArgumentTest", "Call", "CallsSpec", "Either", "Expected", "StateSpec"]

@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias
 
 from attrs import field, frozen
 
-from evalkit.analysis.by_value import by_value
 from evalkit.analysis.model_calls import CallsSpec, StateSpec
 from evalkit.analysis.model_live import LiveStep
 from evalkit.analysis.model_values import Command, Pattern
+from evalkit.by_value import by_value
 from evalkit.digest import GROWN
 
 __all__ = [

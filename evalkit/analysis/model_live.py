@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 
 from attrs import field, frozen
 
-from evalkit.analysis.by_value import by_value
 from evalkit.analysis.model_values import Command, Pattern
+from evalkit.by_value import by_value
 
 __all__ = ["Click", "Expect", "Find", "Key", "Live", "LiveStep", "Note", "Same", "Target", "Type"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from evalkit.analysis.by_value import by_value
+from evalkit.by_value import by_value
 
 __all__ = ["Command", "Pattern"]
 

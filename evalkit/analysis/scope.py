@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from attrs import Factory, frozen
 
-from evalkit.analysis.by_value import by_value
 from evalkit.analysis.findings import Findings
 from evalkit.analysis.levels import Levels
 from evalkit.analysis.suites import Suite
 from evalkit.analysis.values import Values
+from evalkit.by_value import by_value
 from evalkit.diagnostics import Span
 
 __all__ = ["Scope"]

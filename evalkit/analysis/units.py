@@ -14,7 +14,6 @@ from attrs import evolve, frozen
 
 from evalkit.analysis import model as m
 from evalkit.analysis.agents import resolve_agent, resolve_other_agents
-from evalkit.analysis.by_value import by_value
 from evalkit.analysis.calls import expects_calls
 from evalkit.analysis.checks import About, Checks
 from evalkit.analysis.files import relative
@@ -36,6 +35,7 @@ from evalkit.analysis.setup import (
 from evalkit.analysis.silences import resolve_silences
 from evalkit.analysis.suites import Suite
 from evalkit.analysis.twice import report_twice
+from evalkit.by_value import by_value
 from evalkit.diagnostics import did_you_mean
 from evalkit.syntax import nodes as n
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from evalkit.analysis.by_value import by_value
+from evalkit.by_value import by_value
 from evalkit.dag.labels import TaskName, label, labels, read_name
 from evalkit.dag.logs import TaskLog
 

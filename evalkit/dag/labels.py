@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from attrs import frozen
 
-from evalkit.analysis.by_value import by_value
+from evalkit.by_value import by_value
 
 __all__ = ["TaskName", "label", "labels", "read_name"]
 

@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 from attrs import frozen
 
-from evalkit.analysis.by_value import by_value
 from evalkit.analysis.model import CallsSpec, Case
+from evalkit.by_value import by_value
 from evalkit.digest import digest
 
 __all__ = ["PLAYED", "SHARED_SKILLS", "SKILLS_FOLDER", "AgentTraits", "Subject", "Trial", "has_answer", "played_calls"]

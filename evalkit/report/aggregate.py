@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from attrs import frozen
 
-from evalkit.analysis.by_value import by_value
+from evalkit.by_value import by_value
 from evalkit.grade.verdict import Status
 from evalkit.report.row import RowStatus
 from evalkit.report.summary import STATUSES, TrialSummary

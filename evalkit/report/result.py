@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias
 
 from attrs import evolve, frozen
 
-from evalkit.analysis.by_value import by_value
 from evalkit.analysis.model import Check, Judge
+from evalkit.by_value import by_value
 from evalkit.execute.outcome import AgentRecord, Ending, Usage
 from evalkit.grade.audit_record import Audit
 from evalkit.grade.verdict import Grade, Verdict

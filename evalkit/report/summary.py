@@ -13,7 +13,7 @@ import attrs
 import orjson
 from attrs import field, frozen
 
-from evalkit.analysis.by_value import by_value
+from evalkit.by_value import by_value
 from evalkit.grade.verdict import Status
 from evalkit.records import SCHEMA
 from evalkit.report.row import Row, RowStatus

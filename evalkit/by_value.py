@@ -18,8 +18,12 @@ T = TypeVar("T")
 
 
 def by_value(kind: type[T]) -> type[T]:
-    """Make instances of an attrs class equal where their fields are. Fields with `hash=False` count in no hash."""
-    fields = attrs.fields(kind)  # type: ignore[arg-type]
+    """Make instances of an attrs class equal where their fields are.
+
+    What fields say of themselves holds: `eq=False` counts in nothing, `hash=False` in no hash, `repr=False` is not
+    shown.
+    """
+    fields = [field for field in attrs.fields(kind) if field.eq]  # type: ignore[arg-type]
     state: Callable[[Any], Any] = attrgetter(*(field.name for field in fields))
     hashed: Callable[[Any], Any] = attrgetter(*(field.name for field in fields if field.hash is not False))
 
@@ -37,4 +41,5 @@ def by_value(kind: type[T]) -> type[T]:
 
 def _shown(value: Any) -> str:
     kind = type(value)
-    return f"{kind.__name__}({', '.join(f'{item.name}={getattr(value, item.name)!r}' for item in attrs.fields(kind))})"
+    told = (f"{field.name}={getattr(value, field.name)!r}" for field in attrs.fields(kind) if field.repr)
+    return f"{kind.__name__}({', '.join(told)})"
