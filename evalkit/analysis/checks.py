@@ -19,6 +19,7 @@ from evalkit.analysis.placeholders import project_files
 from evalkit.analysis.prompts import is_file, text_of_file
 from evalkit.analysis.scope import Scope
 from evalkit.analysis.silences import resolve_silences
+from evalkit.by_value import by_value
 from evalkit.diagnostics import Span, did_you_mean
 from evalkit.digest import digest
 from evalkit.plugins import find_plugin, plugin_names
@@ -40,7 +41,8 @@ _TIMED = (m.RunSpec, m.HiddenTestsSpec, m.PageSpec, m.StepsSpec, m.SnapshotSpec)
 """Checks that may have a time limit of their own."""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class About:
     """What checks must know of the unit that they are of.
 

@@ -8,6 +8,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from attrs import frozen
 
+from evalkit.by_value import by_value
 from evalkit.errors import UserError
 
 __all__ = ["CaseErrors", "Diagnostic", "Severity", "SourceLike", "Span"]
@@ -27,7 +28,8 @@ class SourceLike(Protocol):
     def position(self, offset: int) -> tuple[int, int]: ...
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Span:
     """A piece of a source, as character offsets [start, end)."""
 
@@ -50,7 +52,8 @@ class Span:
         return f"{self.source.shown}:{line}:{column}"
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Diagnostic:
     """One thing that is wrong: where, what, and what would be right.
 

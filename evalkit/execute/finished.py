@@ -23,6 +23,7 @@ from typing import Any
 
 from attrs import frozen
 
+from evalkit.by_value import by_value
 from evalkit.errors import HarnessError
 from evalkit.execute.folders import abandoned, lasting_name, remove_half_written
 from evalkit.execute.secrets import Redactor
@@ -36,7 +37,8 @@ _LONGEST = 30 * 86_400.0
 """Seconds for which a note is kept that nobody asks for."""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Finished:
     """An agent run that was not kept yet.
 

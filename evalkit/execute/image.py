@@ -14,6 +14,7 @@ from pathlib import Path
 
 from attrs import field, frozen
 
+from evalkit.by_value import by_value
 from evalkit.digest import digest
 from evalkit.errors import HarnessError, UserError
 from evalkit.records import BadRecord, read_json
@@ -31,7 +32,8 @@ _PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]+(=[A-Za-z0-9.+:~-]+)?")
 _PATH = re.compile(r"/[A-Za-z0-9._+/-]+\*?")
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class User:
     """name, numeric id (of the user and of a group of the same name), and home."""
 
@@ -40,7 +42,8 @@ class User:
     home: str
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Image:
     """release: of Debian. packages: as apt knows them. without: patterns of files that are not unpacked.
 

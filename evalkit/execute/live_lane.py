@@ -10,6 +10,7 @@ from pathlib import Path
 
 from attrs import frozen
 
+from evalkit.by_value import by_value
 from evalkit.execute.image import LINUX, find_image, image_file, image_folder, read_image
 from evalkit.execute.places import Places
 from evalkit.plan.keys import Shows
@@ -19,7 +20,8 @@ __all__ = ["LiveLane", "Root", "live_lane", "live_platform"]
 SKIPPED = "skip_live=1"
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Root:
     """A root file system, and the digest of its declaration."""
 
@@ -27,7 +29,8 @@ class Root:
     digest: str
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class LiveLane:
     """cannot: why no app can be shown, "" where one can. image: what it is shown in; None: this machine.
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from attrs import field, frozen
 
+from evalkit.by_value import by_value
 from evalkit.digest import GROWN
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.tree import Manifest
@@ -13,7 +14,8 @@ from evalkit.execute.tree import Manifest
 __all__ = ["AgentError", "AgentRecord", "Ending", "NoAnswer", "Usage"]
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Usage:
     """What a run consumed. None: the agent does not say. cost: US dollars, as `cost_source` reckons them."""
 
@@ -45,7 +47,8 @@ class NoAnswer(UserError):
     """What a case expects is no answer to it: a call that cannot be made up, or that the application rejects."""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Ending:
     """How an agent's run ended.
 
@@ -60,7 +63,8 @@ class Ending:
     retries: int = field(default=0, metadata=GROWN)
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class AgentRecord:
     """An agent run with its final tree. `seconds` is the agent's own time, without set-up and prewarm.
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from attrs import frozen
 
+from evalkit.by_value import by_value
 from evalkit.digest import digest_bytes
 from evalkit.errors import HarnessError
 from evalkit.execute.finished import spoken_for
@@ -27,7 +28,8 @@ _KEPT = "kept"
 """A file of this name in a scratch folder says that its owner wants it kept."""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Places:
     """The folders of a project and of this user.
 

@@ -27,6 +27,7 @@ from typing import IO, Any, Protocol
 
 from attrs import frozen
 
+from evalkit.by_value import by_value
 from evalkit.errors import HarnessError
 from evalkit.execute.marks import end_marked, marked, new_mark
 from evalkit.execute.pipes import Feed, Lines
@@ -52,7 +53,8 @@ class LimitPassed(HarnessError):
     """A child that is talked to passed a limit of its walls."""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Finished:
     """How a process ended. `exit_code` is negative for a signal. `ended_by`: "" or the limit that ended it."""
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 from attrs import define, field, frozen
 
+from evalkit.by_value import by_value
 from evalkit.execute.process import check_going_on, stopping
 
 __all__ = ["Retries", "RetryPolicy", "passes_by_itself", "seconds_asked_for"]
@@ -34,7 +35,8 @@ def _sleep(seconds: float) -> None:
         time.sleep(min(left, _NAP))
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class RetryPolicy:
     """How often, and with which pauses, in seconds.
 

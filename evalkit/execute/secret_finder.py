@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from attrs import field, frozen
 
+from evalkit.by_value import by_value
+
 __all__ = ["PROMISED", "SHORTEST", "Finder"]
 
 SHORTEST = 8
@@ -39,7 +41,8 @@ class _Piece(NamedTuple):
     said: bytes
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Finder:
     """Finds what it was made for. `clean` replaces it."""
 

@@ -27,6 +27,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
+from evalkit.by_value import by_value
 from evalkit.errors import EvalkitError
 from evalkit.execute.secret_finder import PROMISED, SHORTEST, Finder
 from evalkit.execute.secret_forms import forms, public_part
@@ -76,7 +77,8 @@ def _is_random(value: str) -> bool:
     return any(char.isdigit() for char in value) or not (value.islower() or value.isupper())
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Redactor:
     """Replaces keys by `[NAME redacted]`.
 

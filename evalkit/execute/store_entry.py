@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 import orjson
 from attrs import frozen
 
+from evalkit.by_value import by_value
 from evalkit.errors import HarnessError
 
 __all__ = ["MANIFEST", "Damaged", "EntryManifest", "Stamp", "check_file", "fill", "fits", "is_key", "is_kind",
@@ -44,7 +45,8 @@ class Damaged(Exception):
     """An entry is not what its manifest says. The message says what is wrong, in a few words."""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class EntryManifest:
     """What an entry holds.
 

@@ -22,6 +22,7 @@ from attrs import frozen
 
 from evalkit.analysis.model import Checkout, Toolchain
 from evalkit.analysis.placeholders import expand
+from evalkit.by_value import by_value
 from evalkit.digest import digest, digest_bytes
 from evalkit.errors import HarnessError
 from evalkit.execute.checkout import beside, tree_digest
@@ -43,7 +44,8 @@ _NOT_PASSED_ON = frozenset({
 })
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Installed:
     """A whole toolchain on this machine. `versions`: what the pins resolved to.
 

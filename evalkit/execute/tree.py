@@ -29,6 +29,7 @@ from typing import Any
 import zstandard
 from attrs import frozen
 
+from evalkit.by_value import by_value
 from evalkit.errors import HarnessError
 from evalkit.execute.compressed import Compressed, compress, plain_bytes
 
@@ -51,7 +52,8 @@ _HOPS = 40
 """Links that may be followed from one link, as in the kernel."""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Manifest:
     """What an archive holds: each file's path and digest (a link's is its target's name's), and what was left out.
 

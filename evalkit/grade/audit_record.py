@@ -6,6 +6,8 @@ from typing import Literal, TypeAlias
 
 from attrs import frozen
 
+from evalkit.by_value import by_value
+
 __all__ = ["Audit", "Finding", "How", "Outcome"]
 
 How: TypeAlias = Literal["path", "content", "git", "command"]
@@ -16,7 +18,8 @@ Outcome: TypeAlias = Literal["read", "unknown", "denied", "failed", "named"]
 it printed has the name."""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Finding:
     """What an agent looked at, or tried to. what: the kind of thing (`the solution`). tool: the agent's word for it.
 
@@ -41,7 +44,8 @@ class Finding:
         return f"{said} {self.what}: {self.path} (by {self.tool}, line {self.line} of the transcript)"
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Audit:
     """Whether an agent saw what it must not see. key: the digest of what the audit was made from.
 

@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from evalkit.analysis.globs import matching
 from evalkit.analysis.model import Toolchain
+from evalkit.by_value import by_value
 from evalkit.errors import HarnessError
 from evalkit.execute.lanes import LocalRoom, Room
 from evalkit.execute.session import Session
@@ -26,7 +27,8 @@ _HELD = 1_000_000
 """Bytes of a tree whose files are all read at once, for the checks that follow."""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Copy:
     """A disposable copy: no grader sees what another one did. `scratch` is beside it, for logs."""
 
@@ -44,7 +46,8 @@ class Copy:
         return str(self.room.seen(path))
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class FinalTree:
     """lane: where the commands of checks run. warm: what their copies are furnished with, if anything. network: what
     they may reach.

@@ -8,6 +8,7 @@ from pathlib import Path
 from attrs import frozen
 
 from evalkit.analysis.model import CallsSpec, Check, TranscriptSpec
+from evalkit.by_value import by_value
 from evalkit.errors import HarnessError
 from evalkit.execute.session import Session
 from evalkit.execute.stages import TRANSCRIPT
@@ -19,7 +20,8 @@ __all__ = ["IDLE", "Recording", "kept_recording", "reads_transcript", "recording
 IDLE = "an agent that does nothing has no transcript"
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Recording:
     """path: None where there is no transcript; `why` says then why that is as it should be, "" where it is not.
 

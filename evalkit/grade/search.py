@@ -13,6 +13,7 @@ from attrs import frozen
 
 from evalkit.analysis.dialect import compile_regex
 from evalkit.analysis.model import Pattern
+from evalkit.by_value import by_value
 from evalkit.grade.evidence import plain
 
 __all__ = ["MATCH_LIMIT", "TOTAL_LIMIT", "Find", "Finding", "around", "blocks", "finder", "search", "shown"]
@@ -30,7 +31,8 @@ Find: TypeAlias = Callable[[str, float], int | None]
 """(text, seconds) -> the offset of the first match. Raises TimeoutError."""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Finding:
     """What one pattern came to, and where it was found or why it took too long."""
 

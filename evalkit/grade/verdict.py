@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from attrs import field, frozen
 
+from evalkit.by_value import by_value
 from evalkit.digest import GROWN
 from evalkit.errors import EvalkitError
 from evalkit.execute.outcome import Usage
@@ -18,7 +19,8 @@ Status: TypeAlias = Literal["pass", "fail", "skipped", "error"]
 KeptStatus: TypeAlias = Literal["pass", "fail", "skipped", "error", "scored"]
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Judging:
     """The model that judged, as it names itself, what its answer took, and how often it was asked again for it.
 
@@ -33,7 +35,8 @@ class Judging:
     notes: tuple[str, ...] = field(default=(), metadata=GROWN)
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Vote:
     """One answer of a judge, or why there is none.
 
@@ -50,7 +53,8 @@ class Vote:
     judging: Judging | None = None
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Measure:
     """One number of a check, from 0 to 1: a higher one is better."""
 
@@ -58,7 +62,8 @@ class Measure:
     value: float
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class HiddenTest:
     """What one hidden test came to. message: of one that failed, its first lines."""
 
@@ -67,7 +72,8 @@ class HiddenTest:
     message: str = ""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Verdict:
     """skipped: not for this lane, or no key. error: the harness could not tell, so it is no fail of the agent's.
     scored: a judge's, before its threshold is applied, which is the result's; an earlier evalkit wrote pass for it.
@@ -89,7 +95,8 @@ class Verdict:
     tests: tuple[HiddenTest, ...] = field(default=(), metadata=GROWN)
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Grade:
     """A verdict on disk, with what it was made from."""
 

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 from attrs import field, frozen
 
+from evalkit.by_value import by_value
 from evalkit.errors import UserError
 
 __all__ = ["ALPHA", "BOOTSTRAP", "CONFIDENCE", "MCNEMAR", "MEDIAN", "PERMUTATION", "POWER", "STUDENT", "UNPAIRED",
@@ -49,7 +50,8 @@ PERMUTATION = "paired permutation test over cases"
 UNPAIRED = "permutation test of one case's trials"
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Interval:
     """A number with its interval, and of how many values. method: how the interval was drawn; "" where none was.
 

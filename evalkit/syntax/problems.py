@@ -6,6 +6,8 @@ from typing import Literal
 
 from attrs import frozen
 
+from evalkit.by_value import by_value
+
 __all__ = ["MAX_DEPTH", "MAX_TOKENS", "Expected", "SyntaxProblem"]
 
 MAX_TOKENS = 30_000
@@ -14,7 +16,8 @@ MAX_DEPTH = 64
 """Brackets within each other. Blocks cannot be deeper than the grammar lets them."""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Expected:
     """What could have stood somewhere: a keyword, or (where that is None) something else, in words for a person."""
 
@@ -22,7 +25,8 @@ class Expected:
     words: str
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class SyntaxProblem:
     """A place where a text stops being a case file.
 

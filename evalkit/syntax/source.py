@@ -9,6 +9,7 @@ from pathlib import Path
 
 from attrs import field, frozen
 
+from evalkit.by_value import by_value
 from evalkit.diagnostics import CaseErrors, Diagnostic, Span
 
 __all__ = ["MAX_BYTES", "Source", "read_source"]
@@ -16,7 +17,8 @@ __all__ = ["MAX_BYTES", "Source", "read_source"]
 MAX_BYTES = 1_000_000
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Source:
     """A text and where it is from. `shown` is the path as messages give it: relative to the project."""
 

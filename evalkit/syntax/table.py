@@ -15,12 +15,14 @@ from typing import Any
 import orjson
 from attrs import frozen
 
+from evalkit.by_value import by_value
 from evalkit.kept import read_kept, write_kept
 
 __all__ = ["Table", "grammar_file", "load_table"]
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Table:
     """`states`: for each state, what each terminal does (n >= 0: shift to state n; n < 0: reduce rule ~n), and the
     states that rules lead to.

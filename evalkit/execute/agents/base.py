@@ -9,6 +9,7 @@ from typing import Protocol
 from attrs import evolve, field, frozen
 
 from evalkit.analysis.model import Case, Toolchain
+from evalkit.by_value import by_value
 from evalkit.execute.lanes import LocalRoom, Room
 from evalkit.execute.models.prices import Prices
 from evalkit.execute.models.provider import Endpoint
@@ -20,7 +21,8 @@ from evalkit.plan.trials import AgentTraits, Trial
 __all__ = ["Agent", "Job"]
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Job:
     """One agent run.
 

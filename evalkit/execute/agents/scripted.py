@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from evalkit.analysis.model import Case, Toolchain
+from evalkit.by_value import by_value
 from evalkit.execute.agents.base import Job
 from evalkit.execute.outcome import Ending, Usage
 from evalkit.execute.overlay import lay_over
@@ -27,7 +28,8 @@ _TRAITS = AgentTraits(version="1", reads=frozenset(), sampled=False, builds=Fals
 _IDLE = AgentTraits(version="1", reads=frozenset(), sampled=False, builds=False, idle=True)
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Overlay:
     """Lays the trial's answer over the workspace, or plays the calls that are its answer."""
 
@@ -60,7 +62,8 @@ class Overlay:
         return f"lays {job.trial.answer} over the workspace; starts no program"
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Nop:
     """Leaves the workspace as it is: what passes for it is no evidence."""
 

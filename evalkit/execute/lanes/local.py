@@ -8,6 +8,7 @@ from pathlib import Path
 
 from attrs import field, frozen
 
+from evalkit.by_value import by_value
 from evalkit.execute.lanes.base import Serve
 from evalkit.execute.places import TREE_NAME
 from evalkit.execute.process import Dialogue, Finished, converse, run, stream
@@ -16,7 +17,8 @@ from evalkit.execute.toolchain import Installed, command_environment
 __all__ = ["Local", "LocalRoom"]
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class LocalRoom:
     tree: Path
     home: Path
@@ -57,7 +59,8 @@ class LocalRoom:
         return url
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Local:
     name: str = "local"
 

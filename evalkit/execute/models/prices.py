@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from attrs import evolve, field, frozen
 
+from evalkit.by_value import by_value
 from evalkit.errors import UserError
 from evalkit.execute.outcome import Usage
 
@@ -30,7 +31,8 @@ __all__ = ["Price", "Prices", "price_date", "read_prices"]
 _LIST = Path(__file__).with_name("prices.yaml")
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Price:
     """Dollars for a million tokens. long: what all tokens of a request cost whose prompt has over `over` tokens, where
     that is not 0; None: not known.
@@ -100,7 +102,8 @@ def _slug(model: str) -> tuple[str, str]:
     return (vendor, _plain(name)) if slash else ("", _plain(vendor))
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Prices:
     """The price list, with a project's own prices before it."""
 

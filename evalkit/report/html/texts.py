@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 from attrs import frozen
 
+from evalkit.by_value import by_value
 from evalkit.execute.secrets import Redactor
 
 __all__ = ["HEAD", "TAIL", "Held", "cleaned", "embedded", "held"]
@@ -22,7 +23,8 @@ _SPARE = 4_000
 """Characters beside them that are held until the text is cleaned: longer than any key."""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Held:
     """A text that waits to be cleaned: all of it, or its two ends.
 

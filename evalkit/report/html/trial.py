@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from attrs import frozen
 
+from evalkit.by_value import by_value
 from evalkit.errors import HarnessError
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.stages import TRANSCRIPT
@@ -33,7 +34,8 @@ Prompt: TypeAlias = Callable[[str, str, Mapping[str, str]], str]
 """A case, a unit of it, and the inputs of an agent run -> what the agent was asked; "" where that is not known."""
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Reader:
     """Makes the data of trials. prompt: tells what agents were asked, which most transcripts leave out."""
 
