@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
-
-from attrs import frozen
+from functools import cached_property
 
 __all__ = ["Shapes", "shapes"]
 
@@ -34,57 +32,55 @@ _JOINTS = re.compile(rb"\\+[nrt]?|%0[AaDd]|[^A-Za-z0-9/\\%]+")
 """What may differ where such a key is written."""
 
 
-@frozen
 class _Shape:
-    """A kind of key. The pattern is tried where a marker begins. The key is its group `key`, else all of it."""
+    """A kind of key. The pattern is tried where a marker begins. The key is its group `key`, else all of it.
 
-    said: bytes
-    markers: tuple[bytes, ...]
-    pattern: re.Pattern[bytes]
+    It is compiled where a marker is met: most texts of most runs have none.
+    """
+
+    def __init__(self, kind: str, markers: tuple[bytes, ...], pattern: bytes) -> None:
+        self._said, self._markers, self._written = f"[{kind} redacted]".encode(), markers, pattern
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[bytes]:
+        return re.compile(self._written)
 
     def finds(self, data: bytes) -> Iterator[tuple[int, int, bytes]]:
-        group = "key" if "key" in self.pattern.groupindex else 0
-        for marker in self.markers:
+        for marker in self._markers:
             at = data.find(marker)
             while at >= 0:
-                match = self.pattern.match(data, at)
+                match = self._pattern.match(data, at)
                 if match is not None:
-                    yield match.start(group), match.end(group), self.said
+                    yield *match.span("key" if "key" in match.re.groupindex else 0), self._said
                 at = data.find(marker, at + 1 if match is None else match.end())
 
 
-def _shape(kind: str, markers: tuple[bytes, ...], pattern: bytes) -> _Shape:
-    return _Shape(f"[{kind} redacted]".encode(), markers, re.compile(pattern))
-
-
-@cache
-def _shapes() -> tuple[_Shape, ...]:
-    return (
-        _shape("Anthropic key", (b"sk-ant-",), rb"sk-ant-" + _DIGIT + rb"[A-Za-z0-9_-]{20,400}"),
-        _shape("API key", (b"sk-",), _ALONE + rb"sk-(?:proj|svcacct|admin|or-v1|live|test)-" + _DIGIT
-               + rb"[A-Za-z0-9_-]{20,400}"),
-        _shape("API key", (b"sk-",), _ALONE + rb"sk-(?=[A-Za-z]{0,60}[0-9])[A-Za-z0-9]{20,200}(?![A-Za-z0-9_-])"),
-        _shape("Vercel key", (b"vck_",), _ALONE + rb"vck_" + _DIGIT + rb"[A-Za-z0-9_-]{20,200}"),
-        _shape("Google key", (b"AIza",), _ALONE + rb"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_+/=-])"),
-        _shape("GitHub token", (b"ghp_", b"gho_", b"ghs_", b"ghu_", b"ghr_"), rb"gh[posur]_[A-Za-z0-9]{36,255}"),
-        _shape("GitHub token", (b"github_pat_",), rb"github_pat_[A-Za-z0-9_]{22,255}"),
-        _shape("GitLab token", (b"glpat-",), rb"glpat-" + _DIGIT + rb"[A-Za-z0-9_-]{20,200}"),
-        _shape("npm token", (b"npm_",), _ALONE + rb"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9_])"),
-        _shape("Slack token", (b"xox",), _ALONE + rb"xox[abeoprs]-" + _DIGIT + rb"[A-Za-z0-9-]{20,300}"),
-        _shape("AWS key", (b"AKIA", b"ASIA"), _ALONE + rb"A[KS]IA[A-Z2-7]{16}(?![A-Za-z0-9+/=_-])"),
-        _shape("AWS secret", (b"ecret_access_key", b"ECRET_ACCESS_KEY", b"ecretAccessKey"),
-               rb"\w{15,16}" + _IS + rb"(?P<key>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"),
-        _shape("private key", (b"-----BEGIN ",),
-               rb"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----" + _LINES),
-        _shape("private key", (b"Private-Lines:",), rb"Private-Lines: {0,4}\d{1,3}(?!\d)" + _LINES),
-        _shape("JWT", (b"eyJ",), _ALONE + rb"(?<![_-])eyJ[A-Za-z0-9_-]{10,4000}+\.eyJ[A-Za-z0-9_-]{10,20000}+"
-               rb"\.[A-Za-z0-9_-]{16,2000}"),
-        _shape("token", (b"earer",), rb"(?<=[Bb])earer(?:\s|%20|\+){1,4}(?=[A-Za-z._~+/-]{0,60}[0-9])"
-               rb"(?P<key>[A-Za-z0-9._~+/-]{16,4000}=*)"),
-        _shape("token", (b"uthorization", b"-api-key"),
-               rb"[a-z-]{8,12}" + _IS + rb"(?i:basic\s|token\s)?(?=[A-Za-z_+/=-]{0,60}[0-9])"
-               rb"(?P<key>[A-Za-z0-9_+/=-]{16,4000})(?![A-Za-z0-9._(\[])"),
-    )
+_SHAPES = (
+    _Shape("Anthropic key", (b"sk-ant-",), rb"sk-ant-" + _DIGIT + rb"[A-Za-z0-9_-]{20,400}"),
+    _Shape("API key", (b"sk-",), _ALONE + rb"sk-(?:proj|svcacct|admin|or-v1|live|test)-" + _DIGIT
+           + rb"[A-Za-z0-9_-]{20,400}"),
+    _Shape("API key", (b"sk-",), _ALONE + rb"sk-(?=[A-Za-z]{0,60}[0-9])[A-Za-z0-9]{20,200}(?![A-Za-z0-9_-])"),
+    _Shape("Vercel key", (b"vck_",), _ALONE + rb"vck_" + _DIGIT + rb"[A-Za-z0-9_-]{20,200}"),
+    _Shape("Google key", (b"AIza",), _ALONE + rb"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_+/=-])"),
+    _Shape("GitHub token", (b"ghp_", b"gho_", b"ghs_", b"ghu_", b"ghr_"), rb"gh[posur]_[A-Za-z0-9]{36,255}"),
+    _Shape("GitHub token", (b"github_pat_",), rb"github_pat_[A-Za-z0-9_]{22,255}"),
+    _Shape("GitLab token", (b"glpat-",), rb"glpat-" + _DIGIT + rb"[A-Za-z0-9_-]{20,200}"),
+    _Shape("npm token", (b"npm_",), _ALONE + rb"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9_])"),
+    _Shape("Slack token", (b"xox",), _ALONE + rb"xox[abeoprs]-" + _DIGIT + rb"[A-Za-z0-9-]{20,300}"),
+    _Shape("AWS key", (b"AKIA", b"ASIA"), _ALONE + rb"A[KS]IA[A-Z2-7]{16}(?![A-Za-z0-9+/=_-])"),
+    _Shape("AWS secret", (b"ecret_access_key", b"ECRET_ACCESS_KEY", b"ecretAccessKey"),
+           rb"\w{15,16}" + _IS + rb"(?P<key>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"),
+    _Shape("private key", (b"-----BEGIN ",),
+           rb"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----" + _LINES),
+    _Shape("private key", (b"Private-Lines:",), rb"Private-Lines: {0,4}\d{1,3}(?!\d)" + _LINES),
+    _Shape("JWT", (b"eyJ",), _ALONE + rb"(?<![_-])eyJ[A-Za-z0-9_-]{10,4000}+\.eyJ[A-Za-z0-9_-]{10,20000}+"
+           rb"\.[A-Za-z0-9_-]{16,2000}"),
+    _Shape("token", (b"earer",), rb"(?<=[Bb])earer(?:\s|%20|\+){1,4}(?=[A-Za-z._~+/-]{0,60}[0-9])"
+           rb"(?P<key>[A-Za-z0-9._~+/-]{16,4000}=*)"),
+    _Shape("token", (b"uthorization", b"-api-key"),
+           rb"[a-z-]{8,12}" + _IS + rb"(?i:basic\s|token\s)?(?=[A-Za-z_+/=-]{0,60}[0-9])"
+           rb"(?P<key>[A-Za-z0-9_+/=-]{16,4000})(?![A-Za-z0-9._(\[])"),
+)
 
 
 class Shapes:
@@ -103,7 +99,7 @@ class Shapes:
         return (_plain(data[start:end]) for start, end, _ in self._finds(data))
 
     def _finds(self, data: bytes) -> Iterator[tuple[int, int, bytes]]:
-        return (find for kind in _shapes() for find in kind.finds(data))
+        return (find for kind in _SHAPES for find in kind.finds(data))
 
 
 def _plain(key: bytes) -> bytes:
