@@ -13,12 +13,16 @@ from pathlib import Path
 from attrs import frozen
 
 from evalkit import __version__
+from evalkit.analysis.project import load_project
+from evalkit.dag.asking import Asking
 from evalkit.errors import EvalkitError, Exit
 from evalkit.execute.image import LINUX, find_image, read_image
 from evalkit.execute.image_build import INSTALL
 from evalkit.execute.lanes.bwrap import find_bwrap
 from evalkit.execute.lanes.choose import trouble
 from evalkit.execute.lanes.limits import Cgroup, Limits
+from evalkit.execute.models.prices import Prices
+from evalkit.execute.models.provider import missing_key
 from evalkit.execute.places import Places
 from evalkit.execute.secrets import KEY_VARIABLES
 from evalkit.plan.choices import read_choices
@@ -26,6 +30,7 @@ from evalkit.plan.choices import read_choices
 __all__ = ["ABOUT", "arguments", "findings", "main"]
 
 ABOUT = "what works on this machine, and the line to type where something does not"
+_PLAYS, _UNJUDGED = "agent=oracle plays the reference answer", "judge=off asks no judge"
 _ROOM = 5 * 1024**3
 """Bytes that a few warm workspaces and toolchains take."""
 
@@ -63,6 +68,28 @@ def findings(root: Path, environ: Mapping[str, str]) -> Iterator[Finding]:
     yield from _places(root, environ)
     keys = [name for name in sorted(KEY_VARIABLES) if environ.get(name)]
     yield Finding("keys", ", ".join(keys) if keys else "none: cases play their reference answers", None)
+    yield from _models(root, environ)
+
+
+def _models(root: Path, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Models that variables ask for, and that no key opens: a run would stop there."""
+    try:
+        choices, spoken = read_choices({}, environ, root), read_choices({}, environ, None)
+        endpoints = Asking(choices.gateway, root, environ, Prices({})).endpoints
+        units = load_project(root, choices.cases).all_units()
+    except EvalkitError:  # a choice that is none is told above, and what is wrong in cases by `evalkit check`
+        return
+    asked = {(model, "EVALKIT_MODEL"): _PLAYS for model in spoken.model or ()}
+    asked |= {(spoken.judge_model, "EVALKIT_JUDGE_MODEL"): _UNJUDGED} if spoken.judge_model else {}
+    for unit in units:
+        for said, of_unit, without in ((spoken.model, unit.model, _PLAYS),
+                                       (spoken.judge_model, unit.judge_model, _UNJUDGED)):
+            if not said and of_unit.variable and (named := environ.get(of_unit.variable)):
+                asked |= {(model.strip(), of_unit.variable): without for model in named.split(",")}
+    for (model, variable), without in asked.items():
+        if model and endpoints.find(model) is None:
+            yield Finding("model", f"{variable} asks for `{model}`, and no key for it is set", works=False,
+                          hint=missing_key(variable, model, without=without).hint)
 
 
 def _lanes(root: Path, environ: Mapping[str, str]) -> Iterator[Finding]:

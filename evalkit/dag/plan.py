@@ -74,7 +74,8 @@ class Plan:
         progress.logs = partial(log_file, places.results)
         self.agents = Agents(self.endpoints, self.choices.claude, root)
         self.judge = JudgeChoice(self._judge_models, self._judge_state, self.choices.judge == "on",
-                                 self.endpoints.find, Semaphore(self.choices.agents), self.asking.given)
+                                 self.endpoints.find, Semaphore(self.choices.agents), self.asking.given,
+                                 self._judge_named)
         samples = Samples(places.state, self.session.store, fresh=self.choices.fresh)
         self.graph = Graph(self.session, self.agents, self.judge, samples, lane=self.lane,
                            skip_live=self.choices.skip_live, retries=evolve(RETRIES, retries=self.choices.retries))
@@ -110,6 +111,19 @@ class Plan:
         of_suite = self.environ.get(declared.variable, "") if declared.variable else ""
         return spoken or of_suite or configured or declared.default
 
+    def _named_by(self, choice: str, spoken: object, declared: ModelChoice) -> str:
+        """By what a person asks for a model of their own now, "" where nobody does: then it is the project's."""
+        if spoken:
+            return choice
+        return declared.variable if declared.variable and self.environ.get(declared.variable) else ""
+
+    def _judge_named(self, case: Case, judge: Judge) -> str:
+        """By what a person asks for the models of a judge that judges now, "" where nobody does."""
+        if self.choices.judge == "off" or self.choices.dry or judge.on_request:
+            return ""
+        spoken = self._spoken.judge_model
+        return "" if judge.models and not spoken else self._named_by("judge_model", spoken, case.judge_model)
+
     def _judge_models(self, case: Case, judge: Judge) -> tuple[str, ...]:
         """The models of a judge, each once: what is said now, else its own, else the case's."""
         if judge.models and not self._spoken.judge_model:
@@ -119,7 +133,7 @@ class Plan:
     def subjects(self, case: Case) -> list[Subject]:
         """Who is measured on a unit. Raises UserError where that cannot be."""
         subjects = self._subjects(case)
-        self.judge.check(case)
+        self.judge.check(case, measured=any(subject.model is not None for subject in subjects))
         problems = self.agents.of(subjects[0]).cannot(case)
         if problems:
             raise UserError(f"`{case.unit}` asks agent `{subjects[0].agent}` for what this evalkit cannot do: "
@@ -144,14 +158,15 @@ class Plan:
             of_suite = not self._spoken.model and said == self.environ.get(case.model.variable or "", "")
             models = models_of(said, (case.model.variable or "") if of_suite else "")
             closed = [] if self.choices.dry else [model for model in models if self.agents.reach(agent, model) is None]
+            named = self._named_by("model", self._spoken.model, case.model)
             # (Where there is a key, but no way that this agent can go, somebody has to know.)
-            if auto and len(closed) == len(models) and not any(map(self.endpoints.find, closed)):
+            if auto and not named and len(closed) == len(models) and not any(map(self.endpoints.find, closed)):
                 if not has_answer(case):
                     raise missing_key(f"case `{case.name}` has no reference answer; its agent `{agent}`", closed[0])
                 agent = "oracle"
             else:
                 for model in closed:
-                    self.agents.check_reach(agent, model)
+                    self.agents.check_reach(agent, model, named if named != "model" else "")
                 return [Subject(agent, model) for model in models]
         if agent == "oracle" and not has_answer(case):
             raise UserError(f"case `{case.name}` has no reference answer for agent=oracle",

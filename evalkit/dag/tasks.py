@@ -55,7 +55,7 @@ class JudgeChoice:
     models: those of a judge. state: "on", or the reason that results show, of a judge with these models. asked: a
     person said judge=on, so answers that nobody wrote just now are judged too. endpoint: where a model is reached; None
     without a key for it. places: how many models may be waited for at once. given: files that answers hang on, as in
-    `Trial.given`.
+    `Trial.given`. named: by what a person asks for the models of a judge, "" where nobody does.
     """
 
     models: Callable[[Case, Judge], tuple[str, ...]]
@@ -64,13 +64,18 @@ class JudgeChoice:
     endpoint: Callable[[str], Endpoint | None]
     places: Semaphore
     given: tuple[tuple[str, str], ...] = ()
+    named: Callable[[Case, Judge], str] = lambda case, judge: ""
 
-    def check(self, case: Case) -> None:
-        """Raise UserError where somebody asks for judges, and no key is set for one of their models."""
-        for judge in case.judges if self.asked else ():
-            for model in self.models(case, judge):
-                if self.state((model,)) == "on" and self.endpoint(model) is None:
-                    raise missing_key("judge=on", model)
+    def check(self, case: Case, *, measured: bool = False) -> None:
+        """Raise UserError where somebody asks for judges, or for a judge's model, and no key is set for it.
+
+        measured: a model's answers are to be judged, which is done unasked.
+        """
+        for judge in case.judges:
+            by = "judge=on" if self.asked else self.named(case, judge) if measured else ""
+            for model in self.models(case, judge) if by else ():
+                if self.endpoint(model) is None and (not self.asked or self.state((model,)) == "on"):
+                    raise missing_key(by, model, without="judge=off asks no judge")
 
 
 def name_of(kind: str, trial: Trial, check: str = "") -> str:

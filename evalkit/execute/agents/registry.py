@@ -107,9 +107,9 @@ class Agents:
         """Where an agent asks a model; None where no key opens a way that it can go."""
         return self._endpoints.find(model, only=self._speaks(name))
 
-    def check_reach(self, name: str, model: str | None) -> None:
-        """Raise UserError where no key opens a way on which an agent reaches a model."""
-        self._endpoints.of(model, f"agent={name}", only=self._speaks(name))
+    def check_reach(self, name: str, model: str | None, named: str = "") -> None:
+        """Raise UserError where no key opens a way on which an agent reaches a model. named: the variable that asks."""
+        self._endpoints.of(model, f"agent={name}" + (f" with {named}" if named else ""), only=self._speaks(name))
 
     def _speaks(self, name: str) -> Spoken | None:
         own = _OWN.get(name.partition(":")[0])

@@ -158,18 +158,26 @@ def keys_for(model: str) -> str:
     return f"{_GATEWAY_KEYS[0]} or {_KEYS[vendor] if vendor else f'OPENAI_API_KEY with {ADDRESS_VARIABLE}'}"
 
 
-def missing_key(what: str, model: str | None = None, *, only: Protocol | None = None) -> UserError:
-    """The error for a model that is asked for without a key that opens it. only: as in `find_endpoint`."""
+_SELF_CHECK = "agent=oracle plays the reference answer"
+
+
+def missing_key(what: str, model: str | None = None, *, only: Protocol | None = None,
+                without: str = _SELF_CHECK) -> UserError:
+    """The error for a model that is asked for without a key that opens it. only: as in `find_endpoint`.
+
+    without: what to say to do without a model.
+    """
     vendor = "anthropic" if model is None else vendor_of(model)
     if only == "anthropic" and vendor != "anthropic" and model is not None:
         return UserError(f"{what} speaks Anthropic's Messages API only, and cannot reach `{model}`",
-                         hint=f"choose an anthropic/… model, or export {_GATEWAY_KEYS[0]}=…: a gateway has any for it")
+                         hint=f"choose an anthropic/… model, or export {_GATEWAY_KEYS[0]}=…: a gateway has any for it; "
+                              f"without a key, {without}")
     own = _KEYS[vendor] if vendor else f"OPENAI_API_KEY with {ADDRESS_VARIABLE}"
     needed = "a model, and no key is set" if model is None else f"the model `{model}`, and no key for it is set"
     return UserError(
         f"{what} needs {needed}",
         hint=f"export {_GATEWAY_KEYS[0]}=…   (or {_GATEWAY_KEYS[1]}, or {own}); "
-        "without a key, agent=oracle plays the reference answer")
+        f"without a key, {without}")
 
 
 @frozen
