@@ -21,19 +21,18 @@ from attrs import define, field
 
 from evalkit.errors import UserError
 from evalkit.execute.asking import Models
-from evalkit.execute.models.prices import Prices
 from evalkit.execute.models.provider import Endpoints, missing_key
-from evalkit.execute.models.replayed import Replayed, ways_in
 from evalkit.plan.choices import DIRECT, RECORD
 from evalkit.plan.keys import PLAYED_BY
 
 if TYPE_CHECKING:
+    from evalkit.execute.models.prices import Prices
     from evalkit.gateway.live import LiveGateway
 
 __all__ = ["Asking"]
 
 
-@define
+@define(eq=False, repr=False)
 class Asking:
     """How the models of a run are asked. choice: what was said with `gateway=`, None for nothing.
 
@@ -75,6 +74,8 @@ class Asking:
     @property
     def endpoints(self) -> Endpoints:
         if self.played:
+            from evalkit.execute.models.replayed import Replayed, ways_in
+
             return Replayed({}, None, self.played, lambda: ways_in(self.root / self.played))
         choice = self.choice or ""
         _, at, address = choice.partition("@http") if choice.startswith(RECORD) else ("", "", "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import filecmp
 import os
 import shutil
 from collections.abc import Iterator
@@ -364,6 +363,8 @@ def _copy(source: Path, target: Path) -> None:
         if source.stat().st_size <= _SMALL:
             write_bytes(target, source.read_bytes(), sync=False)
             return
+        import filecmp
+
         if target.is_file() and filecmp.cmp(source, target, shallow=False):
             return
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import os
 import posixpath
-import shlex
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -204,6 +203,8 @@ def carry_out(session: Session, room: Room, command: Command, values: Mapping[st
         raise HarnessError(f"{what} cannot start: {error.message} ({origin})",
                            hint="does the suite's toolchain install that program?") from error
     if not finished.ok:
+        import shlex
+
         how = finished.ended_by or f"exit status {finished.exit_code}"
         said = "".join(_end_of(path) for path in (output, log) if path is not None)
         raise UserError(f"{what} failed ({how}), declared at {origin}\n  $ {shlex.join(argv)}"

@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import sys
-import sysconfig
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -165,6 +164,8 @@ def _locked(path: Path, say: Callable[[str], None]) -> Iterator[None]:
 
 
 def _site_packages(folder: Path) -> Path:
+    import sysconfig
+
     python = folder / "python"
     return Path(sysconfig.get_path("purelib", "venv" if "venv" in sysconfig.get_scheme_names() else "posix_prefix",
                                    {"base": str(python), "platbase": str(python)}))

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
@@ -30,13 +30,15 @@ from evalkit.analysis.model import (
 )
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
-from evalkit.execute.live_lane import LiveLane
 from evalkit.execute.secrets import Redactor
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.recording import Recording
 from evalkit.grade.verdict import Grade, Verdict, could_not_tell
 from evalkit.plan.keys import Inputs
 from evalkit.plugins import distribution_files, find_plugin
+
+if TYPE_CHECKING:
+    from evalkit.execute.live_lane import LiveLane
 
 __all__ = ["grade_check", "grader_files", "grader_version", "lane_names"]
 

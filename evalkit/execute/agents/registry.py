@@ -9,22 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from attrs import field, frozen
 
 from evalkit.analysis.model import Case
+from evalkit.by_value import by_value
 from evalkit.errors import UserError
 from evalkit.execute.agents.base import Agent
-from evalkit.execute.models.chat import Protocol as Spoken
-from evalkit.execute.models.provider import Endpoint, Endpoints
+from evalkit.execute.models.provider import Endpoints
 from evalkit.plan.trials import Subject, Trial
 from evalkit.plugins import AGENTS, SPOKEN_AGENTS, find_plugin, plugin_names
+
+if TYPE_CHECKING:
+    from evalkit.execute.models.chat import Protocol as Spoken
+    from evalkit.execute.models.provider import Endpoint
 
 __all__ = ["Agents", "Careful", "Reader", "Wanted"]
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Wanted:
     """What an agent is made for. argument: what stood behind the colon of its name. endpoint: where its model is asked,
     None without a key for it. claude: another Claude Code than the pinned one.
@@ -55,7 +60,8 @@ class Careful(Protocol):
         ...
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class _Own:
     """An agent of evalkit's own. makes: `module:function`, which takes a `Wanted` and returns an `Agent`.
 

@@ -17,12 +17,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from attrs import field, frozen
 
+from evalkit.by_value import by_value
 from evalkit.errors import UserError
-from evalkit.execute.models.chat import Protocol
+
+if TYPE_CHECKING:
+    from evalkit.execute.models.chat import Protocol
 
 __all__ = ["ADDRESS_VARIABLE", "KEY_VARIABLES", "Endpoint", "Endpoints", "Vendor", "find_endpoint", "keys_for",
            "missing_key", "plain_model", "vendor_of"]
@@ -61,7 +64,8 @@ def plain_model(name: str) -> str:
     return own.replace(".", "-") if own.startswith("claude") else own
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Endpoint:
     """An address where models are reached, and the key that opens it.
 
@@ -180,7 +184,8 @@ def missing_key(what: str, model: str | None = None, *, only: Protocol | None = 
         f"without a key, {without}")
 
 
-@frozen
+@by_value
+@frozen(eq=False, repr=False)
 class Endpoints:
     """The endpoints that one run's environment opens. gateway: another address for all of them."""
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import orjson
 from attrs import evolve, frozen
 
+from evalkit.by_value import by_value
 from evalkit.execute.models.chat import Protocol
 from evalkit.execute.models.provider import (
     ADDRESS_VARIABLE,
@@ -40,7 +41,8 @@ class Way:
     variable: str = ""
 
 
-@frozen(slots=False)
+@by_value
+@frozen(eq=False, repr=False, slots=False)
 class Replayed(Endpoints):
     """ways: reads those of the recording; none of a script's. file: what plays, as it is told to people."""
 
