@@ -19,7 +19,7 @@ from evalkit.errors import EvalkitError, Exit
 from evalkit.execute.image import LINUX, find_image, read_image
 from evalkit.execute.image_build import INSTALL
 from evalkit.execute.lanes.bwrap import find_bwrap
-from evalkit.execute.lanes.choose import trouble
+from evalkit.execute.lanes.choose import hidden, trouble
 from evalkit.execute.lanes.limits import Cgroup, Limits
 from evalkit.execute.models.prices import Prices
 from evalkit.execute.models.provider import missing_key
@@ -105,6 +105,8 @@ def _lanes(root: Path, environ: Mapping[str, str]) -> Iterator[Finding]:
         return
     yield Finding("sandbox lane", f"works, by {find_bwrap(environ.get('PATH'))}"
                                   + ("" if said != "local" else "; choose it with lane=sandbox"))
+    if (covered := hidden(root, environ)) is not None:
+        yield Finding("its folders", covered.reason, works=False if said != "local" else None, hint=covered.hint)
     group = Cgroup.make(Limits())
     if group is not None:
         group.remove()

@@ -59,7 +59,7 @@ class Plan:
         if self.choices.lane != "local":
             from evalkit.execute.lanes.choose import chosen
 
-            self.lane, told = chosen(self.choices.lane, environ)
+            self.lane, told = chosen(self.choices.lane, environ, root)
             if told:
                 progress.say(told)
         if self.lane == "sandbox" and self.choices.gateway == DIRECT:

@@ -19,7 +19,7 @@ from attrs import frozen
 from evalkit.errors import HarnessError
 from evalkit.execute.lanes.limits import Limits
 
-__all__ = ["HOME", "HOST_PATH", "INSTALL", "WORKSPACE", "Plan", "find_bwrap"]
+__all__ = ["HOME", "HOST_PATH", "INSTALL", "WORKSPACE", "Plan", "covered", "find_bwrap"]
 
 WORKSPACE, HOME = Path("/workspace"), Path("/home/agent")
 HOST_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
@@ -47,6 +47,12 @@ _SHARED_MEMORY = 256 * 1024 * 1024
 def find_bwrap(path: str | None = None) -> str | None:
     """The program, on this PATH."""
     return shutil.which("bwrap", path=path)
+
+
+def covered(shown: Path, own: Path) -> tuple[str, str]:
+    """What is said of something of this machine that a folder of the sandbox's own hides, and what to do."""
+    return (f"the sandbox cannot show {shown}: a folder of its own, {own}, is in that place",
+            f"move what is needed out of {own} (toolchains: EVALKIT_CACHE=/another/folder), or say lane=local")
 
 
 @frozen
@@ -82,9 +88,8 @@ class Plan:
                   "--tmpfs", "/dev/shm", "--size", shared, "--perms", "1777", "--tmpfs", "/tmp"]
         for shown in self._shown():
             if (own := next((target for _, target in self.binds if shown.is_relative_to(target)), None)) is not None:
-                raise HarnessError(f"the sandbox cannot show {shown}: a folder of its own, {own}, is in that place",
-                                   hint=f"move what is needed out of {own} (toolchains: EVALKIT_CACHE=/another/folder)"
-                                        ", or say lane=local")
+                message, hint = covered(shown, own)
+                raise HarnessError(message, hint=hint)
             words += ["--ro-bind", str(shown), str(shown)]
         for place in self.hidden:
             words += ["--tmpfs", str(place), "--remount-ro", str(place)] if place.is_dir() else \

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -13,11 +14,12 @@ from attrs import frozen
 
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.lanes.base import Lane
-from evalkit.execute.lanes.bwrap import INSTALL, find_bwrap
+from evalkit.execute.lanes.bwrap import HOME, INSTALL, WORKSPACE, covered, find_bwrap
 from evalkit.execute.lanes.local import Local
 from evalkit.execute.lanes.sandbox import Sandbox
+from evalkit.execute.places import Places
 
-__all__ = ["Trouble", "chosen", "lane_of", "trouble"]
+__all__ = ["Trouble", "chosen", "hidden", "lane_of", "trouble"]
 
 _LIMIT = 60.0
 _APPARMOR = ("this system forbids user namespaces to programs without a profile (AppArmor): "
@@ -43,14 +45,16 @@ class Trouble:
     hint: str
 
 
-def chosen(said: str, environ: Mapping[str, str]) -> tuple[str, str]:
-    """The lane of a run, and what a person should know of the choice, "" for nothing. said: of the choice `lane`.
+def chosen(said: str, environ: Mapping[str, str], root: Path) -> tuple[str, str]:
+    """The lane of a run, and what a person should know of the choice, "" for nothing. said: of the choice `lane`. root:
+    the project.
 
-    Raises UserError where the sandbox was asked for, and there is none.
+    Raises UserError where the sandbox was asked for, and there is none. Who asks for it where it would hide something
+    is told when that is needed: a case may do without.
     """
     if said == "local":
         return "local", ""
-    found = trouble(environ.get("PATH"))
+    found = trouble(environ.get("PATH")) or (hidden(root, environ) if said == "auto" else None)
     if found is None:
         return "sandbox", ""
     if said == "auto":
@@ -68,6 +72,14 @@ def lane_of(name: str, environ: Mapping[str, str]) -> Lane:
     if program is None:
         raise HarnessError("the sandbox lane needs bubblewrap, and there is no `bwrap`", hint=INSTALL)
     return Sandbox(program)
+
+
+def hidden(root: Path, environ: Mapping[str, str]) -> Trouble | None:
+    """What commands may need, and could not see in the sandbox for its own folders: the project, toolchains, Python."""
+    for path in (root.resolve(), Places.of(root, environ).cache, Path(sys.prefix), Path(sys.base_prefix)):
+        if (own := next((own for own in (WORKSPACE, HOME) if path.is_relative_to(own)), None)) is not None:
+            return Trouble(*covered(path, own))
+    return None
 
 
 @cache

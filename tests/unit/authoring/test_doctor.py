@@ -48,3 +48,25 @@ def test_a_choice_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """It is told with the others."""
     monkeypatch.setattr(doctor, "trouble", lambda path: None)
     assert told(tmp_path, EVALKIT_LANE="moon")["choices"].works is False
+
+
+@pytest.mark.parametrize(("lane", "works"), [("", None), ("auto", False), ("sandbox", False)])
+@pytest.mark.parametrize(("folder", "cache", "hides"), [
+    ("/workspace/evals", "/x", "/workspace/evals"), ("/home/agent", "/x", "/home/agent"),
+    ("/evals", "/home/agent/.cache", "/home/agent/.cache")])
+def test_what_the_sandbox_would_hide(folder: str, cache: str, hides: str, lane: str, works: bool | None,
+                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    """A project or toolchains where it has folders of its own: with the hint that the sandbox itself gives."""
+    monkeypatch.setattr(doctor, "trouble", lambda path: None)
+    environ = {"EVALKIT_CACHE": cache, "EVALKIT_LANE": lane, "HOME": "/x"}
+    found = {finding.what: finding for finding in findings(Path(folder), environ)}["its folders"]
+    assert found.told.startswith(f"the sandbox cannot show {hides}: a folder of its own")
+    assert (works, True) == (found.works, "EVALKIT_CACHE=/another/folder" in found.hint)
+
+
+def test_nothing_is_said_of_folders_that_it_does_not_hide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names that only begin so are others."""
+    monkeypatch.setattr(doctor, "trouble", lambda path: None)
+    for folder in (tmp_path, Path("/workspaces/evals"), Path("/home/agents")):
+        environ = {"EVALKIT_CACHE": "/x", "HOME": "/x"}
+        assert "its folders" not in {finding.what for finding in findings(folder, environ)}
