@@ -121,7 +121,7 @@ def _remarks(case: Case, results: Mapping[str, TrialResult], statuses: Mapping[s
         found.append("there is no reference answer: nothing shows that the case can be passed")
     if not case.wrongs:
         found.append("there is no wrong answer: nothing shows what the checks reject")
-    deciding = [check.id for check in case.checks if not check.advisory]
+    deciding = [check.id for check in case.checks if not check.advisory and not case.skips(check)]
     untested = [name for name in deciding
                 if results and all(found_status.get(name, "pass") == "pass" for found_status in statuses.values())]
     found += [f"no known answer fails `{name}`: nothing shows that it rejects anything" for name in untested]

@@ -113,6 +113,29 @@ def test_arms_with_and_without_a_skill_are_one_proof(project: MiniProject) -> No
     assert "1 of 1 proven" in done.stdout
 
 
+TRACKED = '''case greeting {
+  use note
+  prompt """
+    Do.
+    """
+  check exists "answer.txt" as there
+  check grep "answer.txt" has "Hello" as greets for track one
+  check grep "answer.txt" has "Hello" as welcomes for track two
+  track one { solution "solution"; wrong "wrong/rude" fails greets }
+  track two { solution "solution"; wrong "wrong/rude" fails welcomes }
+}
+'''
+
+
+def test_a_check_of_another_track_is_no_remark(project: MiniProject) -> None:
+    """It is graded where it belongs: that it is not graded here makes no proof weaker."""
+    project.write(CASE, TRACKED)
+    done = prove(project)
+    assert 0 == done.returncode, done.stdout + done.stderr
+    assert "2 of 2 proven" in done.stdout
+    assert "remark" not in done.stdout
+
+
 def test_a_case_that_rejects_nothing(project: MiniProject) -> None:
     """Doing nothing must not pass."""
     project.write(CASE, 'case greeting {\n  use note\n  prompt """\n    Do.\n    """\n  check run "true" as fine\n}\n')
