@@ -22,7 +22,7 @@ from evalkit.analysis.model import Case, Checkout, Toolchain
 from evalkit.digest import digest, digest_file
 from evalkit.errors import UserError
 
-__all__ = ["beside", "chosen", "tree_digest", "with_checkouts"]
+__all__ = ["beside", "chosen", "named", "tree_digest", "with_checkouts"]
 
 _NEVER = {".git"}
 
@@ -45,12 +45,17 @@ def chosen(toolchain: Toolchain, root: Path, environ: Mapping[str, str]) -> Tool
     declared = toolchain.checkout
     if declared is None or declared.folder:
         return toolchain
-    named = environ.get(declared.variable or "") if declared.variable else ""
-    folder = Path(root, named or declared.path).resolve()
+    where = environ.get(declared.variable or "") if declared.variable else ""
+    folder = Path(root, where or declared.path).resolve()
     if not folder.is_dir():
         raise UserError(f"toolchain `{toolchain.name}` is built from {folder}, and there is no such folder",
-                        hint=f"{declared.variable} names it" if named else f"it is declared at {declared.origin}")
+                        hint=named(declared) if where else f"it is declared at {declared.origin}")
     return evolve(toolchain, checkout=evolve(declared, folder=str(folder), tree=_once(folder, declared)))
+
+
+def named(checkout: Checkout) -> str:
+    """Who says where a checkout is: a hint where it is not what it should be."""
+    return f"{checkout.variable} names it" if checkout.variable else f"it is declared at {checkout.origin}"
 
 
 def beside(toolchain: Toolchain) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
@@ -82,7 +87,8 @@ def tree_digest(folder: Path, checkout: Checkout) -> str:
             elif path.is_file():
                 found[name] = [digest_file(path), "x" if os.access(path, os.X_OK) else ""]
     except OSError as error:
-        raise UserError(f"cannot read the checkout {folder}: {error.strerror or error}") from error
+        raise UserError(f"cannot read the checkout {folder}: {error.strerror or error}",
+                        hint=named(checkout)) from error
     return digest(found)
 
 

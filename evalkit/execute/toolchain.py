@@ -24,7 +24,7 @@ from evalkit.analysis.placeholders import expand
 from evalkit.by_value import by_value
 from evalkit.digest import digest, digest_bytes
 from evalkit.errors import HarnessError
-from evalkit.execute.checkout import beside, tree_digest
+from evalkit.execute.checkout import beside, named, tree_digest
 from evalkit.execute.folders import remove_tree
 from evalkit.execute.marks import end_orphans
 from evalkit.execute.process import ProgramMissing, run
@@ -223,7 +223,8 @@ class _Installer:
         self.say(f"building {folder}")
         values = _checkout_value(self.toolchain)
         self._run([expand(word, values) for word in checkout.build.words], checkout.build.words[0],
-                  f"declared at {checkout.origin}; all output: {self.log}", cwd=folder, limit=checkout.build.limit)
+                  f"it is built in {folder}: {named(checkout)}; the command stands at {checkout.origin}; "
+                  f"all output: {self.log}", cwd=folder, limit=checkout.build.limit)
         if tree_digest(folder, checkout) != checkout.tree:
             raise HarnessError(f"{folder} is not what it was before it was built",
                                hint="was it edited meanwhile? then run again. What building makes is ignored by git, "

@@ -84,6 +84,22 @@ def test_a_checkout_that_is_not_there_is_the_persons_mistake(working: Working) -
     assert raised.value.hint == "SDK names it"
 
 
+def test_a_checkout_that_cannot_be_read_says_who_names_it(working: Working) -> None:
+    """A folder that is no checkout at all may hold anything: names that are too long for the system, say."""
+    folder = os.open(working.copy, os.O_RDONLY)
+    try:
+        for _ in range(20):
+            os.mkdir("n" * 250, dir_fd=folder)
+            below = os.open("n" * 250, os.O_RDONLY, dir_fd=folder)
+            os.close(folder)
+            folder = below
+    finally:
+        os.close(folder)
+    with pytest.raises(UserError, match="cannot read the checkout") as raised:
+        working.chosen()
+    assert raised.value.hint == "SDK names it"
+
+
 def test_it_is_built_where_it_is_and_its_programs_are_on_path(working: Working) -> None:
     assert working.install() == "built one"
     assert working.install() == "built one"
@@ -128,8 +144,9 @@ def test_a_build_that_changes_the_tree_is_told(working: Working) -> None:
 
 def test_a_build_that_fails_is_told_with_its_words(working: Working) -> None:
     toolchain = working.chosen(declared(build=Command(("sh", "-c", "echo broken here; exit 3"), 60)))
-    with pytest.raises(HarnessError, match=r"sh failed \(exit status 3\)\n  \| broken here"):
+    with pytest.raises(HarnessError, match=r"sh failed \(exit status 3\)\n  \| broken here") as raised:
         working.install(toolchain)
+    assert f"it is built in {working.copy}: SDK names it; the command" in str(raised.value.hint)
 
 
 def test_of_a_repository_what_git_ignores_is_no_part(working: Working) -> None:
