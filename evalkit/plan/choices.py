@@ -194,7 +194,8 @@ _TOLD: dict[str, tuple[Callable[[str], object], str]] = {
     "dry": (_flag, "1: everything but the model call; shows the agent's command line"),
     "skip_permissions": (_flag, "1: the agent never asks before it does something, as with `permissions skip`; what is "
         "denied stays denied"),
-    "keep_workspaces": (_flag, "1: leave the agent's workspaces on disk and say where"),
+    "keep_workspaces": (_flag, "1: leave the workspaces of agents that work in this run on disk, and say where (what "
+        "is up to date has none)"),
     "claude": (str, "the path of another Claude Code than the pinned one"),
     "gateway": (_gateway, "how models are asked: the address of another provider; the path of a script or cassette "
         "that plays them; record:PATH keeps what passes; direct: without evalkit's own gateway"),
