@@ -28,7 +28,6 @@ from evalkit.execute.models.prices import Prices, read_prices
 from evalkit.execute.models.provider import keys_for, missing_key
 from evalkit.execute.places import Places
 from evalkit.execute.session import Session
-from evalkit.execute.stages import RETRIES
 from evalkit.plan.choices import DIRECT, Choices, models_of, project_table, read_choices
 from evalkit.plan.trials import Subject, Trial, has_answer
 from evalkit.report.update import REPORTS, report_changes, update_report
@@ -78,7 +77,7 @@ class Plan:
                                  self._judge_named)
         samples = Samples(places.state, self.session.store, fresh=self.choices.fresh)
         self.graph = Graph(self.session, self.agents, self.judge, samples, lane=self.lane,
-                           skip_live=self.choices.skip_live, retries=evolve(RETRIES, retries=self.choices.retries))
+                           skip_live=self.choices.skip_live, retries=self.choices.retries)
 
     def close(self) -> list[str]:
         """End what was started for the run; lines for the person on what was played or recorded."""

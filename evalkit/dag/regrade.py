@@ -44,8 +44,7 @@ from evalkit.digest import digest
 from evalkit.errors import EvalkitError, Exit, HarnessError, UserError
 from evalkit.execute.checkout import with_checkouts
 from evalkit.execute.live_lane import LiveLane, live_lane
-from evalkit.execute.outcome import Ending
-from evalkit.execute.stages import TRANSCRIPT
+from evalkit.execute.outcome import TRANSCRIPT, Ending
 from evalkit.grade.audit_record import Audit
 from evalkit.grade.auditor import Auditor
 from evalkit.grade.grader import grade_check, grader_version, lane_names

@@ -20,12 +20,12 @@ from attrs import define, field, frozen
 from evalkit.analysis.model import Case, Toolchain
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
-from evalkit.execute.outcome import Ending, Usage
+from evalkit.execute.outcome import TRANSCRIPT, TREE, Ending, Usage
 from evalkit.execute.own_commands import own_commands
 from evalkit.execute.rebuild import rebuild
 from evalkit.execute.rebuilt import Entry, base_tree
 from evalkit.execute.session import Session
-from evalkit.execute.stages import TRANSCRIPT, TREE, make_template, make_workspace
+from evalkit.execute.stages import make_template, make_workspace
 from evalkit.execute.toolchain import find_installed, install
 from evalkit.execute.tree import Manifest
 from evalkit.grade.final_tree import FinalTree

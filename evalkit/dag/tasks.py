@@ -31,9 +31,7 @@ from evalkit.errors import EvalkitError
 from evalkit.execute.agents import Agents
 from evalkit.execute.budget import BudgetReached
 from evalkit.execute.models.provider import Endpoint, missing_key
-from evalkit.execute.retry import RetryPolicy
 from evalkit.execute.session import Session
-from evalkit.execute.stages import make_template
 from evalkit.execute.toolchain import find_installed, install
 from evalkit.plan.keys import Inputs, template_inputs, toolchain_inputs
 from evalkit.plan.trials import Trial
@@ -90,13 +88,14 @@ class Graph:
     trials: by their units, with their tasks. families: of cases by name, all units, also those of other arms.
     tell_groups: whether a case's or a suite's status is that of its parts:
     for listings, not for runs. lane: where trials run. skip_live: no app is shown.
+    retries: how often an agent run that its provider failed is begun again.
     """
 
     session: Session
     agents: Agents
     judge: JudgeChoice
     samples: Samples
-    retries: RetryPolicy
+    retries: int
     tell_groups: bool = False
     lane: str = "local"
     skip_live: bool = False
@@ -297,6 +296,8 @@ class Graph:
             return any(asks() for asks in self._needed[name]) and not self.kept("template", digest(now()))
 
         def make() -> None:
+            from evalkit.execute.stages import make_template
+
             self.make_once("template", digest(now()), missing,
                            lambda: make_template(session, setup, inputs=now(), lane=self.lane))
 

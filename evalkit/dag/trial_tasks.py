@@ -19,8 +19,7 @@ from evalkit.dag.uptodate import GONE
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
 from evalkit.execute.agents import Agent
-from evalkit.execute.outcome import AgentRecord
-from evalkit.execute.stages import TRANSCRIPT, TREE, agent_record, is_light, make_workspace, run_agent
+from evalkit.execute.outcome import TRANSCRIPT, TREE, AgentRecord, agent_record
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.grader import grade_check, grader_files, grader_version
 from evalkit.grade.recording import Recording, kept_recording, reads_transcript, why_none
@@ -131,9 +130,13 @@ class TrialTasks:
             return not kept("agent", self.key) and not kept("workspace", digest(self.workspace))
 
         def light() -> bool:
+            from evalkit.execute.stages import is_light
+
             return is_light(self.session, self.setup, self.workspace)
 
         def make() -> None:
+            from evalkit.execute.stages import make_workspace
+
             graph.make_once("workspace", digest(self.workspace), missing,
                             lambda: make_workspace(self.session, self.setup, inputs=self.workspace,
                                                    skills_folder=self.trial.traits.skills_folder,
@@ -151,9 +154,11 @@ class TrialTasks:
         graph, agent, session = self.graph, self.agent, self.session
 
         def run() -> None:
+            from evalkit.execute.stages import RETRIES, run_agent
+
             self.samples.begin(self.trial, self.contents)
-            record = run_agent(session, self.trial, agent, inputs=self.inputs, policy=graph.retries,
-                               failed=self.folder / "failed")
+            record = run_agent(session, self.trial, agent, inputs=self.inputs, failed=self.folder / "failed",
+                               policy=evolve(RETRIES, retries=graph.retries))
             if agent.traits.idle:  # what it leaves is known without that it is read
                 self.__dict__["_record"] = record
 

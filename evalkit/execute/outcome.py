@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from attrs import field, frozen
 
@@ -10,8 +10,15 @@ from evalkit.by_value import by_value
 from evalkit.digest import GROWN
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.tree import Manifest
+from evalkit.records import BadRecord, read_record
 
-__all__ = ["AgentError", "AgentRecord", "Ending", "NoAnswer", "Usage"]
+if TYPE_CHECKING:
+    from evalkit.execute.session import Session
+
+__all__ = ["TRANSCRIPT", "TREE", "AgentError", "AgentRecord", "Ending", "NoAnswer", "Usage", "agent_record"]
+
+TREE = "tree.tar.zst"
+TRANSCRIPT = "transcript.jsonl"
 
 
 @by_value
@@ -96,3 +103,20 @@ class AgentRecord:
         """Dollars for all attempts together; None where the cost of one is not known."""
         costs = [usage.cost for usage in (self.ending.usage, *self.failed)]
         return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+
+def agent_record(session: Session, key: str) -> AgentRecord | None:
+    """The kept agent run of a key, or None, also where it was damaged and set aside.
+
+    Raises HarnessError for one that this evalkit cannot read.
+    """
+    entry = session.store.open("agent", key, only=("agent.json",))
+    if entry is None:
+        return None
+    try:
+        return read_record(entry / "agent.json", AgentRecord)
+    except FileNotFoundError:
+        problem = "it has no agent.json"
+    except BadRecord as error:
+        problem = error.message
+    raise HarnessError(f"a kept agent run is damaged: {problem}", hint=f"delete {entry}: the agent runs again")

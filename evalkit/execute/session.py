@@ -14,7 +14,6 @@ from evalkit.errors import HarnessError
 from evalkit.execute.asking import Models
 from evalkit.execute.budget import Budget
 from evalkit.execute.contents import FolderContents
-from evalkit.execute.lanes import Lane, Local, Room
 from evalkit.execute.models.prices import Prices
 from evalkit.execute.off_limits import linked, off_limits
 from evalkit.execute.places import Places
@@ -24,6 +23,7 @@ from evalkit.execute.toolchain import Installed, find_installed
 from evalkit.plan.choices import secret_names
 
 if TYPE_CHECKING:
+    from evalkit.execute.lanes import Lane, Room
     from evalkit.execute.tree import Manifest
 
 __all__ = ["Session"]
@@ -115,6 +115,8 @@ class Session:
 
     def _lane(self, name: str) -> Lane:
         if name == "local":
+            from evalkit.execute.lanes import Local
+
             return Local()
         from evalkit.execute.lanes.choose import lane_of
 

@@ -31,7 +31,7 @@ from evalkit.execute.finished import Finished, noted
 from evalkit.execute.folders import remove_tree
 from evalkit.execute.lanes import Room
 from evalkit.execute.layers import LIGHT, layered
-from evalkit.execute.outcome import AgentError, AgentRecord, Ending, Usage
+from evalkit.execute.outcome import TRANSCRIPT, TREE, AgentError, AgentRecord, Ending, Usage
 from evalkit.execute.overlay import lay_over
 from evalkit.execute.places import TREE_NAME
 from evalkit.execute.process import ProgramMissing
@@ -41,13 +41,10 @@ from evalkit.execute.session import Session
 from evalkit.execute.tree import Manifest, listed, members, pack, unpack
 from evalkit.plan.keys import Inputs, agent_inputs, changes, template_inputs, workspace_inputs
 from evalkit.plan.trials import SHARED_SKILLS, SKILLS_FOLDER, Trial
-from evalkit.records import BadRecord, Misfit, read_record, record_bytes, structure, unstructure, write_record
+from evalkit.records import Misfit, read_record, record_bytes, structure, unstructure, write_record
 
-__all__ = ["RETRIES", "TRANSCRIPT", "TREE", "agent_record", "carry_out", "is_light", "make_template", "make_workspace",
-           "run_agent"]
+__all__ = ["RETRIES", "TRANSCRIPT", "TREE", "carry_out", "is_light", "make_template", "make_workspace", "run_agent"]
 
-TREE = "tree.tar.zst"
-TRANSCRIPT = "transcript.jsonl"
 RETRIES = RetryPolicy(retries=2, window=10.0)
 """Of agent runs: an agent has asked its provider for minutes before it fails."""
 _MANIFEST = "tree.json"
@@ -411,20 +408,3 @@ def _prewarm(session: Session, trial: Trial, room: Room, workspace: Path) -> flo
             carry_out(session, room, command, {}, cwd=room.tree, log=room.scratch / "prewarm.log", what="the prewarm",
                       origin=trial.case.origin)
     return time.monotonic() - began
-
-
-def agent_record(session: Session, key: str) -> AgentRecord | None:
-    """The kept agent run of a key, or None, also where it was damaged and set aside.
-
-    Raises HarnessError for one that this evalkit cannot read.
-    """
-    entry = session.store.open("agent", key, only=("agent.json",))
-    if entry is None:
-        return None
-    try:
-        return read_record(entry / "agent.json", AgentRecord)
-    except FileNotFoundError:
-        problem = "it has no agent.json"
-    except BadRecord as error:
-        problem = error.message
-    raise HarnessError(f"a kept agent run is damaged: {problem}", hint=f"delete {entry}: the agent runs again")

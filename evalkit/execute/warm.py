@@ -28,9 +28,10 @@ from evalkit.digest import digest
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.lanes import Room
 from evalkit.execute.live_lane import Root, live_platform
+from evalkit.execute.outcome import TREE
 from evalkit.execute.overlay import lay_over
 from evalkit.execute.session import Session
-from evalkit.execute.stages import TREE, carry_out, make_template
+from evalkit.execute.stages import carry_out, make_template
 from evalkit.execute.store_entry import fits
 from evalkit.execute.tree import MAX_ENTRIES, entry_digest, unpack
 from evalkit.plan.keys import Contents, template_inputs, warm_inputs

@@ -22,8 +22,8 @@ from attrs import frozen
 from evalkit.analysis.model import Case, HiddenTestsSpec, Put, StepsSpec
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
+from evalkit.execute.outcome import TREE
 from evalkit.execute.session import Session
-from evalkit.execute.stages import TREE
 from evalkit.execute.tree import members
 from evalkit.grade.audit_lines import Lines, Source
 from evalkit.plan.keys import Contents, Inputs, workspace_inputs

@@ -11,8 +11,8 @@ from attrs import define, field
 from evalkit.analysis.model import Case
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
+from evalkit.execute.outcome import TREE
 from evalkit.execute.session import Session
-from evalkit.execute.stages import TREE
 from evalkit.execute.tree import members
 from evalkit.grade.audit import audit
 from evalkit.grade.audit_protected import Protected, audit_inputs

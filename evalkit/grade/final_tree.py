@@ -13,12 +13,12 @@ from evalkit.analysis.globs import matching
 from evalkit.analysis.model import Toolchain
 from evalkit.by_value import by_value
 from evalkit.errors import HarnessError
-from evalkit.execute.lanes import LocalRoom, Room
+from evalkit.execute.outcome import TREE
 from evalkit.execute.session import Session
-from evalkit.execute.stages import TREE
 from evalkit.execute.tree import Manifest, entries, read_files, unpack
 
 if TYPE_CHECKING:
+    from evalkit.execute.lanes import Room
     from evalkit.execute.warm import Warm
 
 __all__ = ["Copy", "FinalTree"]
@@ -39,6 +39,8 @@ class Copy:
 
     @room.default
     def _in_the_open(self) -> Room:
+        from evalkit.execute.lanes import LocalRoom
+
         return LocalRoom(self.tree, Path(self.env.get("HOME", self.scratch)), self.scratch, self.env)
 
     def seen(self, path: Path) -> str:

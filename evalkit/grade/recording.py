@@ -10,8 +10,8 @@ from attrs import frozen
 from evalkit.analysis.model import CallsSpec, Check, TranscriptSpec
 from evalkit.by_value import by_value
 from evalkit.errors import HarnessError
+from evalkit.execute.outcome import TRANSCRIPT
 from evalkit.execute.session import Session
-from evalkit.execute.stages import TRANSCRIPT
 from evalkit.plan.trials import Subject
 
 __all__ = ["IDLE", "Recording", "kept_recording", "reads_transcript", "recording_at", "why_none"]

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from attrs import evolve, field, frozen
 
-from evalkit.analysis.model import Case, Toolchain
 from evalkit.by_value import by_value
-from evalkit.execute.lanes import LocalRoom, Room
 from evalkit.execute.models.prices import Prices
-from evalkit.execute.models.provider import Endpoint
-from evalkit.execute.outcome import Ending
-from evalkit.execute.secrets import Redactor
-from evalkit.execute.toolchain import Installed
-from evalkit.plan.trials import AgentTraits, Trial
+
+if TYPE_CHECKING:
+    from evalkit.analysis.model import Case, Toolchain
+    from evalkit.execute.lanes import Room
+    from evalkit.execute.models.provider import Endpoint
+    from evalkit.execute.outcome import Ending
+    from evalkit.execute.secrets import Redactor
+    from evalkit.execute.toolchain import Installed
+    from evalkit.plan.trials import AgentTraits, Trial
 
 __all__ = ["Agent", "Job"]
 
@@ -57,6 +59,8 @@ class Job:
 
     @room.default
     def _in_the_open(self) -> Room:
+        from evalkit.execute.lanes import LocalRoom
+
         return LocalRoom(self.workspace, self.home, self.home.parent, self.env)
 
     def for_program(self, endpoint: Endpoint | None) -> Endpoint | None:

@@ -14,12 +14,11 @@ from attrs import frozen
 
 from evalkit.analysis.model import Case, Toolchain
 from evalkit.by_value import by_value
-from evalkit.execute.agents.base import Job
 from evalkit.execute.outcome import Ending, Usage
-from evalkit.execute.overlay import lay_over
 from evalkit.plan.trials import AgentTraits, played_calls
 
 if TYPE_CHECKING:
+    from evalkit.execute.agents.base import Job
     from evalkit.execute.agents.registry import Wanted
 
 __all__ = ["Nop", "Overlay", "make_nop", "make_overlay"]
@@ -52,6 +51,8 @@ class Overlay:
             from evalkit.execute.agents.played import play
 
             return play(job, spec)
+        from evalkit.execute.overlay import lay_over
+
         assert job.trial.answer is not None
         lay_over(job.root / job.trial.answer, job.workspace)
         return Ending("completed", f"laid {job.trial.answer} over the workspace", Usage(turns=0, cost=0.0))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from attrs import define, field
 
 from evalkit.errors import HarnessError
-from evalkit.execute.stages import TREE
+from evalkit.execute.outcome import TREE
 from evalkit.execute.store import Store
 from evalkit.execute.store_entry import is_key
 from evalkit.execute.tree import entries, entry_digest, members

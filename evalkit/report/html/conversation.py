@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from attrs import define, field
 
+from evalkit.execute.outcome import TRANSCRIPT
 from evalkit.execute.secrets import Redactor
-from evalkit.execute.stages import TRANSCRIPT
 from evalkit.execute.transcripts import (
     Compacted,
     Ended,

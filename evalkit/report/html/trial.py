@@ -15,8 +15,8 @@ from attrs import frozen
 
 from evalkit.by_value import by_value
 from evalkit.errors import HarnessError
+from evalkit.execute.outcome import TRANSCRIPT
 from evalkit.execute.secrets import Redactor
-from evalkit.execute.stages import TRANSCRIPT
 from evalkit.records import read_plain
 from evalkit.report.html.changes import Changes, inputs_of
 from evalkit.report.html.texts import cleaned

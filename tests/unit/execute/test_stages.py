@@ -18,10 +18,9 @@ from evalkit.execute import stages
 from evalkit.execute import tree as tree_module
 from evalkit.execute.agents import Agents, Job
 from evalkit.execute.budget import Budget, BudgetReached
-from evalkit.execute.outcome import AgentError, AgentRecord, Ending, Usage
+from evalkit.execute.outcome import TRANSCRIPT, TREE, AgentError, AgentRecord, Ending, Usage, agent_record
 from evalkit.execute.retry import RetryPolicy
 from evalkit.execute.session import Session
-from evalkit.execute.stages import TRANSCRIPT, TREE, agent_record
 from evalkit.execute.tree import read_files, unpack
 from evalkit.plan.keys import agent_inputs, template_inputs, workspace_inputs
 from evalkit.plan.trials import AgentTraits, Subject, Trial
