@@ -37,7 +37,7 @@ __all__ = ["LANES", "compile_units", "resolve"]
 
 def compile_units(
     root: Path, files: Sequence[tuple[Path, n.File]], trace: Trace | None = None,
-    tracks: Mapping[str, Collection[str]] | None = None,
+    tracks: Mapping[str, Collection[str]] | None = None, *, beside: Mapping[str, Collection[str]] | None = None,
 ) -> tuple[dict[str, tuple[m.Case, ...]], dict[str, m.SuiteInfo], list[Diagnostic]]:
     """Compile the parsed files of a project: the units of its cases, its suites and what is wrong, up to a number.
 
@@ -45,10 +45,11 @@ def compile_units(
 
     `tracks`: these are only some of the files of a project that was compiled before, whose suites have these tracks, by
     their folders. The files of the suites concerned are among them; what these say by themselves is known to be right.
+    `beside`: tracks of cases that are left out, by the folders of their suites, where nothing is known to be right.
     """
     findings = Findings()
     try:
-        units, suites = _compile(findings, root, files, trace or Trace(), tracks)
+        units, suites = _compile(findings, root, files, trace or Trace(), tracks, beside or {})
     except TooMany:
         return {}, {}, findings.diagnostics
     return units, suites, findings.diagnostics
@@ -64,7 +65,7 @@ def resolve(
 
 def _compile(
     findings: Findings, root: Path, files: Sequence[tuple[Path, n.File]], trace: Trace,
-    tracks: Mapping[str, Collection[str]] | None,
+    tracks: Mapping[str, Collection[str]] | None, beside: Mapping[str, Collection[str]],
 ) -> tuple[dict[str, tuple[m.Case, ...]], dict[str, m.SuiteInfo]]:
     suites = index_suites(findings, root, files)
     homes = {path: next((suites[folder] for folder in path.parents if folder in suites), None) for path, _ in files}
@@ -73,6 +74,8 @@ def _compile(
     for path, names_of_tracks in declared.items():
         if home := homes[path]:
             home.tracks |= names_of_tracks
+    for folder, suite in suites.items():
+        suite.tracks |= {*beside.get(str(folder), ())}
     if tracks is None:
         _check_suites(findings, suites.values())
     else:

@@ -8,6 +8,7 @@ This module imports nothing that only the rest needs.
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -24,12 +25,15 @@ from evalkit.report.update import PAGE, REPORTS
 
 if TYPE_CHECKING:
     from evalkit.analysis.index import Index
+    from evalkit.analysis.project import Project
     from evalkit.dag.plan import Plan
     from evalkit.dag.progress import Progress
     from evalkit.dag.trial_tasks import TrialTasks
+    from evalkit.diagnostics import Diagnostic
 
 __all__ = ["Invocation"]
 
+_BY_NAME = re.compile("(case|suite|ablate):[^*]+$")
 _HOW = frozenset({"jobs", "agents", "budget", "retries", "why", "progress", "keep_workspaces", "fresh", "case",
                   "check", "upload"})
 """Choices of how to run, not of what: no matter for what has settled."""
@@ -39,12 +43,15 @@ class Invocation:
     """A command in a project: its choices, the names there are, and what a selection of them comes to.
 
     cases: the names of cases and of their units, with the names of their cases. rows: of the tasks `case:…` that are
-    settled. summed_up: whether the run's summary is settled too.
+    settled. summed_up: whether the run's summary is settled too. left_out: what is wrong with case files that are left
+    out, where `names` (what is to run) have nothing to do with them.
     """
 
-    def __init__(self, root: Path, environ: Mapping[str, str], command_line: Mapping[str, str]) -> None:
+    def __init__(self, root: Path, environ: Mapping[str, str], command_line: Mapping[str, str],
+                 names: Sequence[str] = ()) -> None:
         self.root = root
         self.environ = environ
+        self._names = names
         self.rows: dict[str, list[Row]] = {}
         self.summed_up = False
         self.choices = read_choices(command_line, environ, root)
@@ -56,8 +63,26 @@ class Invocation:
         self.started = time.time_ns()
         self._plan: Plan | None = None
         self._settled: Settled | None = None
-        self._project = load_project(self.root, self.choices.cases)  # where nothing changed, its index is all it reads
+        self.left_out: tuple[Diagnostic, ...] = ()
+        try:
+            self._project = load_project(self.root, self.choices.cases)  # its index alone, where nothing changed
+        except UserError as error:
+            self._project, self.left_out = self._sound_part(error)
         self.cases = {name: head.name for head in self.index.cases.values() for name in (head.name, *head.units)}
+
+    def _sound_part(self, error: UserError) -> tuple[Project, tuple[Diagnostic, ...]]:
+        """The project without its broken case files, and what is wrong with these. Raises the error where it is another
+        one, or where what is to run may have to do with such a file.
+        """
+        from evalkit.diagnostics import CaseErrors
+
+        if isinstance(error, CaseErrors) and self._names and all(map(_BY_NAME.match, self._names)):
+            from evalkit.analysis.sound import sound_part
+
+            part = sound_part(self.root, self.choices.cases)
+            if part is not None and all(map(part.has, self._names)):
+                return part.project, part.diagnostics
+        raise error
 
     @property
     def index(self) -> Index:

@@ -62,9 +62,10 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
             if not cmd.execute_tasks:
                 signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `doit list | head` ends as other programs do
                 cmd.sel_tasks = cmd.sel_tasks or []  # `doit forget` without a name has nothing to go through
-            look = self.invocation = Invocation(Path.cwd(), os.environ, doit_cmd._CMDLINE_VARS or {})
-            pos_args[:] = look.taken(pos_args)
             own_names = [name for task in own for name in (task.name, *task.targets)]
+            look = self.invocation = Invocation(Path.cwd(), os.environ, doit_cmd._CMDLINE_VARS or {},
+                                                [*pos_args, *_leant_on(own, own_names)] if cmd.execute_tasks else ())
+            pos_args[:] = look.taken(pos_args)
             if cmd.execute_tasks and any(name.startswith(_REGRADE) for name in pos_args):
                 self.regrade = _run_to_regrade(pos_args, doit_cmd._CMDLINE_VARS or {})
                 self._alone(look)
@@ -75,6 +76,10 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
             if cmd.execute_tasks and pos_args:
                 if self._alone(look):
                     self._check_names(look, pos_args, own_names)
+                if look.left_out:
+                    from evalkit.diagnostics.show import show_left_out
+
+                    show_left_out(look.left_out)
                 return self._for_run(cmd, look, pos_args, own, own_names)
             return [] if cmd.execute_tasks else self._for_looking(look, pos_args, own, own_names)
         except EvalkitError as error:

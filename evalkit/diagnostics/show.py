@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from evalkit.diagnostics.colour import wants_colour
-from evalkit.diagnostics.diagnostic import CaseErrors
+from evalkit.diagnostics.diagnostic import CaseErrors, Diagnostic
 from evalkit.diagnostics.snippet import render_all, visible
 from evalkit.errors import EvalkitError
 
-__all__ = ["show_error"]
+__all__ = ["show_error", "show_left_out"]
 
 
 def show_error(error: EvalkitError) -> None:
@@ -23,3 +24,10 @@ def show_error(error: EvalkitError) -> None:
     else:
         for line in f"{error.label}: {error}".split("\n"):
             print(visible(line), file=sys.stderr)
+
+
+def show_left_out(diagnostics: Sequence[Diagnostic]) -> None:
+    """On standard error: what is wrong with case files that what was asked for does without."""
+    files = dict.fromkeys(item.span.source.shown for item in diagnostics)
+    print(f"warning: left out, as what was asked for does without: {', '.join(map(visible, files))}\n", file=sys.stderr)
+    print(render_all(diagnostics, colour=wants_colour(sys.stderr)), end="\n\n", file=sys.stderr)

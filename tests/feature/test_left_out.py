@@ -1,0 +1,148 @@
+"""Case files with errors stop what has to do with them, and nothing else: `doit run case:NAME` beside a broken file."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.feature.project import CASE, Done, MiniProject
+
+GREETING = "cases/mini/greeting/greeting.eval"
+OTHER = "cases/mini/other/other.eval"
+SUITE = "cases/mini/suite.eval"
+SMALL = 'case other {{\n  use note\n  prompt """\n    Do it.\n    """\n  check exists "answer.txt"\n{}}}\n'
+SYNTAX, MEANING = SMALL.format("  chek run\n"), SMALL.format("  use nothing\n")
+ELSEWHERE = {
+    "cases/more/suite.eval": 'suite more {\n  profile bare { scaffold copy "skeleton" }\n}\n',
+    "cases/more/skeleton/a.txt": "",
+    "cases/more/far/far.eval": 'case far {\n  use bare\n  prompt """\n    Do it.\n    """\n  check exists "a.txt"\n'
+                               '  solution "solution"\n}\n',
+    "cases/more/far/solution/b.txt": "",
+}
+WARNING = "warning: left out, as what was asked for does without: "
+
+
+def put(project: MiniProject, **files: str) -> None:
+    for name, text in {**ELSEWHERE, **files}.items():
+        project.write(name, text)
+
+
+def cases_of(project: MiniProject) -> list[str]:
+    return sorted(line["case"] for line in json.loads(project.read("results/latest/summary.json"))["trials"])
+
+
+@pytest.mark.parametrize("broken", [SYNTAX, MEANING, SMALL.format("").replace("use note", "use note\x00")])
+def test_a_sound_case_runs_beside_a_broken_file(project: MiniProject, broken: str) -> None:
+    """What is wrong there is told, once; a second run finds everything up to date, also after the file is mended."""
+    put(project, **{OTHER: broken})
+    done = project.doit("run", "case:greeting")
+    assert 0 == done.status, done.err
+    assert done.out.endswith("1 passed (self-check: reference answer, no model was called)\n")
+    assert 1 == done.err.count(f"{WARNING}{OTHER}\n\nerror[E")
+    again = project.doit("run", "case:greeting")
+    assert (0, {}) == (again.status, again.ran)
+    assert f"{WARNING}{OTHER}" in again.err
+    project.write(OTHER, SMALL.format(""))
+    mended = project.doit("run", "case:greeting")
+    assert (0, {}, False) == (mended.status, mended.ran, "warning" in mended.err)
+
+
+@pytest.mark.parametrize("names", [
+    ["all"], ["suite:mini"], ["case:other"], ["case:*"], ["case:greeting", "case:other"], ["report:latest"], [],
+    ["agent:latest/oracle/greeting/trial-1"], ["case:nosuch"], ["regrade:latest"]])
+def test_whatever_may_have_to_do_with_it_stops(project: MiniProject, names: list[str]) -> None:
+    """With all that is wrong, status 2, and nothing done."""
+    put(project, **{OTHER: SYNTAX})
+    done = project.doit("run", *names) if names else project.doit()
+    assert (2, False) == (done.status, project.path("results").exists())
+    assert "unknown keyword" in done.err or "error[E" in done.err
+    assert "1 error in case files" in done.err
+    assert WARNING not in done.err
+
+
+def test_a_suite_without_broken_members_runs(project: MiniProject) -> None:
+    """And the case of another suite whose own file is broken is not one that can be asked for."""
+    put(project, **{OTHER: SYNTAX})
+    done = project.doit("run", "suite:more")
+    assert 0 == done.status, done.err
+    project.path(OTHER).unlink()
+    project.edit(SUITE, "  profile note", "  profil note")
+    assert 0 == project.doit("run", "case:far", "suite:more").status
+    for name in ("case:greeting", "suite:mini"):
+        assert 2 == project.doit("run", name).status
+
+
+def test_a_check_that_a_suite_defines_is_needed(project: MiniProject) -> None:
+    """It stands in the suite's file, which all of its cases need."""
+    put(project)
+    project.edit(SUITE, 'each "*.txt" run "test -s {file}"', 'each "*.txt" run "test -s {fil}"')
+    done = project.doit("run", "case:greeting")
+    assert (2, False) == (done.status, WARNING in done.err)
+
+
+def test_a_name_that_stands_twice_is_nobodys(project: MiniProject) -> None:
+    """Also where one of the two files has other errors, and nobody asked for that one."""
+    put(project, **{"cases/more/again.eval": CASE})
+    assert 2 == project.doit("run", "case:greeting").status
+    assert 0 == project.doit("run", "case:far").status
+    put(project, **{"cases/more/again.eval": CASE.replace("  about", "  abot")})
+    assert 2 == project.doit("run", "case:greeting").status
+
+
+def test_errors_behind_errors(project: MiniProject) -> None:
+    """Names are looked up where every other file parses: files that are wrong only then are left out too."""
+    put(project, **{OTHER: SYNTAX, "cases/more/third.eval": MEANING.replace("other", "third")})
+    done = project.doit("run", "case:greeting")
+    assert 0 == done.status, done.err
+    assert f"{WARNING}{OTHER}, cases/more/third.eval\n" in done.err
+    assert 2 == project.doit("run", "suite:more").status
+
+
+def test_tracks_of_a_case_that_is_left_out(project: MiniProject) -> None:
+    """A check of the suite may be for a track that only such a case has."""
+    put(project, **{OTHER: SMALL.format('  track zig { limits { turns 3 } }\n  use nothing\n')})
+    project.edit(SUITE, "  profile note", '  check exists "*" as any for track zig\n  profile note')
+    done = project.doit("run", "case:greeting")
+    assert 0 == done.status, done.err
+
+
+def test_results_of_broken_cases_stay_in_the_summary(project: MiniProject) -> None:
+    """A run beside them drops nothing; once they are mended nothing of them runs again."""
+    put(project, **{OTHER: SMALL.format('  check absent "x"\n')})
+    first = project.doit("run", "all", "agent=nop")
+    assert (1, ["far", "greeting", "other"]) == (first.status, cases_of(project)), first.err
+    sound = project.read(OTHER)
+    project.write(OTHER, sound.replace("check absent", "chek absent"))
+    project.edit(GREETING, "/hello/i", "/hallo/i")
+    done = project.doit("run", "case:greeting", "agent=nop")
+    assert (1, True) == (done.status, "grade greets" in done.ran), done.err
+    assert ["far", "greeting", "other"] == cases_of(project)
+    assert "other" in project.read("results/latest/summary.md")
+    project.write(OTHER, sound)
+    last = project.doit("run", "all", "agent=nop")
+    assert (1, {}) == (last.status, last.ran)
+
+
+def test_an_edit_beside_a_broken_file_runs_what_it_changes(project: MiniProject) -> None:
+    """Nothing is kept of what is compiled then; what settled before does not hide the edit."""
+    put(project)
+    assert 0 == project.doit("run", "case:greeting").status
+    project.write(OTHER, SYNTAX)
+    project.edit(GREETING, "/hello/i", "/nowhere/i")
+    done = project.doit("run", "case:greeting")
+    assert (1, True) == (done.status, "grade greets" in done.ran)
+    project.edit(GREETING, "/nowhere/i", "/hello/i")
+    project.path(OTHER).unlink()
+    back: Done = project.doit("run", "case:greeting")
+    assert 0 == back.status, back.err
+
+
+def test_a_task_of_ones_own_that_leans_on_a_broken_case(project: MiniProject) -> None:
+    """It could not be made: so the run stops. One that leans on a sound case does not."""
+    put(project, **{OTHER: SYNTAX})
+    own = "def task_own():\n    return {'actions': [], 'task_dep': ['case:%s']}\n"
+    project.write("dodo.py", own % "far")
+    assert 0 == project.doit("run", "case:greeting").status
+    project.write("dodo.py", own % "other")
+    assert 2 == project.doit("run", "case:greeting").status
