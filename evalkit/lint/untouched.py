@@ -39,7 +39,7 @@ def find(subject: Subject) -> Iterator[Finding]:
             verdicts = [units[check.id] for units in results.get(case.name, []) if check.id in units]
             verdicts = [verdict for verdict in verdicts if verdict.get("status") != "skipped"]
             node = subject.node(check.origin, n.Check)
-            if not isinstance(check.spec, m.GrepSpec) or node is None or not verdicts:
+            if not isinstance(check.spec, m.GrepSpec) or node is None or not verdicts or case.skips(check):
                 continue
             found = partial(_finding, case, node)
             if all(_passes(verdict, check.spec) for verdict in verdicts):

@@ -47,6 +47,17 @@ def test_globs_that_match_no_file(tmp_path: Path) -> None:
     assert [] == places(tmp_path)
 
 
+def test_a_check_of_one_track(tmp_path: Path) -> None:
+    """The answer of that track is looked at, whatever the other's holds."""
+    checks = 'track ts { solution "ts" }\ntrack zig { solution "zig" }\ncheck grep "*.md" has "note" as notes for track ts\n'
+    files = {path(unit="it@ts"): result("fail", "no file matches *.md", ""), "it/zig/main.zig": "", "it/ts/main.ts": ""}
+    write(tmp_path, files, case=checks)
+    assert [line for line in places(tmp_path) if "no file" in line]
+
+    write(tmp_path, files | {"it/ts/README.md": ""}, case=checks)
+    assert [] == [line for line in places(tmp_path) if "W002" in line]
+
+
 @pytest.mark.parametrize("files", [
     {}, {path(): result("fail")}, {path(): result("skipped")}, {path(): result("pass", case="other")},
     {path(): result("pass", evidence='"older": main.txt:1: it')}, {path(): "{"}, {path(): "[1]"}, {path(): "[" * 99999},
