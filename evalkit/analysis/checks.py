@@ -37,7 +37,7 @@ LANGUAGES: dict[str, Literal["javascript", "typescript", "python"]] = {
     "javascript": "javascript", "typescript": "typescript", "python": "python"}
 _SUFFIXES = {".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript",
              ".ts": "typescript", ".tsx": "typescript", ".mts": "typescript", ".py": "python"}
-_TIMED = (m.RunSpec, m.HiddenTestsSpec, m.PageSpec, m.StepsSpec, m.SnapshotSpec)
+_TIMED = (m.RunSpec, m.HiddenTestsSpec, m.PageSpec, m.PluginSpec, m.StepsSpec, m.SnapshotSpec)
 """Checks that may have a time limit of their own."""
 
 
@@ -155,7 +155,8 @@ class Checks:
                                 node.span, help="`check state` is for agent `tools`")
                 return "state", resolve_state(self.scope.findings, node.kind), ""
             case n.CheckPlugin():
-                return "plugin", self._plugin(node.kind), ""
+                plugin = self._plugin(node.kind)
+                return "plugin", plugin if limit is None else evolve(plugin, limit=limit.value), ""
             case n.CheckDefined(name=name):
                 return name.value, *self.defined.steps(name, texts, limit, node.span)
 

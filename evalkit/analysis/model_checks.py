@@ -90,12 +90,13 @@ class HiddenTestsSpec:
 @by_value
 @frozen(eq=False, repr=False)
 class PluginSpec:
-    """A grader of another distribution. globs: what it may read; all where there are none."""
+    """A grader of another distribution. globs: what it may read; all where there are none. limit: seconds."""
 
     grader: str
     globs: tuple[str, ...]
     settings: tuple[tuple[str, str], ...]
     type: Literal["plugin"] = "plugin"
+    limit: int = field(default=600, metadata=GROWN)
 
 
 @by_value

@@ -1,16 +1,21 @@
 """`check plugin NAME`: a grader of another distribution, which sees the final tree's files and nothing else of it.
 
 Its entry point (group `evalkit.graders`) names a module, or any object, with `VERSION`, a text that changes when equal
-trees may get another verdict, and `grade(files, settings)`, which returns a `Verdict`. It runs in this process, in any
-thread, as code that the person installed and trusts; what the agent wrote is given as bytes, never as a path. Whatever
-goes wrong in it is an error of that distribution's, and no fail of the agent's.
+trees may get another verdict, and `grade(files, settings)`, which returns a `Verdict`. It is code that the person
+installed and trusts, but what an agent wrote may hang it: so it works in a process of its own (plugin_child.py), within
+a time limit, on a copy of the tree that it is given as bytes, never as a path. Whatever goes wrong in it is an error of
+that distribution's, and no fail of the agent's.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from attrs import evolve, frozen
@@ -18,28 +23,35 @@ from attrs import evolve, frozen
 from evalkit.analysis.globs import matching
 from evalkit.analysis.model import PluginSpec
 from evalkit.errors import EvalkitError, HarnessError, UserError
+from evalkit.execute.process import Finished, run
 from evalkit.grade.evidence import EVIDENCE_LIMIT, plain
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.verdict import Verdict
 from evalkit.plugins import Plugin, find_plugin, load_plugin, own_failure
 from evalkit.records import as_read
+from evalkit.structure import structure
 
-__all__ = ["Files", "grade_plugin", "plugin_version"]
+__all__ = ["Files", "grade_files", "grade_plugin", "plugin_version"]
 
 _STATUSES = ("pass", "fail", "skipped", "error")
 """Of a verdict of a grader's."""
 LARGEST = 10_000_000
 """Bytes of a file that a grader is given."""
+_SAID = 20_000
+"""Bytes of what it printed that are looked at where it came to nothing."""
 
 
 class Files:
-    """The files of a final tree that a grader may read, by their paths from its root, with `/`."""
+    """The files of a final tree that a grader may read, by their paths from its root, with `/`.
 
-    __slots__ = ("__names", "__tree")
+    read: the bytes of one of them; None for what is no file. Raises ValueError for one that is larger than so many.
+    """
 
-    def __init__(self, tree: FinalTree, globs: tuple[str, ...]) -> None:
-        self.__tree = tree
-        self.__names = tuple(tree.matching(globs) if globs else sorted(tree.manifest.files))
+    __slots__ = ("__names", "__read")
+
+    def __init__(self, names: Iterable[str], read: Callable[[str, int], bytes | None]) -> None:
+        self.__names = tuple(names)
+        self.__read = read
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -56,12 +68,9 @@ class Files:
         """
         if name not in self.__names:
             raise KeyError(name)
-        read = self.__tree.read([name], largest=largest)
-        if name not in read:
-            raise KeyError(name)
-        data = read[name]
+        data = self.__read(name, largest)
         if data is None:
-            raise ValueError(f"{name} is larger than {largest:,} bytes")
+            raise KeyError(name)
         return data
 
     def text(self, name: str, *, largest: int = LARGEST) -> str:
@@ -105,9 +114,44 @@ def grade_plugin(spec: PluginSpec, tree: FinalTree) -> Verdict:
         found = _grader(spec.grader)
     except UserError as error:
         raise HarnessError(error.message, hint=error.hint) from error
-    settings: Mapping[str, str] = dict(spec.settings)
+    names = tree.matching(spec.globs) if spec.globs else sorted(tree.manifest.files)
+    with tree.copy(()) as copy:
+        given, place, log = (copy.scratch / name for name in ("job.json", "verdict.json", "plugin.log"))
+        environ = tree.session.environ
+        job = {"grader": spec.grader, "settings": spec.settings, "names": names, "tree": str(copy.tree),
+               "path": [os.path.abspath(place) for place in sys.path],  # noqa: PTH100 - "" is the working directory
+               "environ": environ.get("PYTHONPATH")}
+        given.write_text(json.dumps(job), encoding="utf-8")
+        argv = [sys.executable, "-P", "-m", "evalkit.grade.plugin_child", str(given), str(place)]
+        finished = run(argv, cwd=copy.scratch, env={**environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+                       limit=spec.limit, log=log, tick=tree.session.tick)
+        said = tree.session.redactor.text(log.read_bytes()[-_SAID:].decode("utf-8", "replace"))
+        return _answered(found.plugin, finished, place, _clipped(said))
+
+
+def _answered(plugin: Plugin, finished: Finished, place: Path, said: str) -> Verdict:
+    """What the grader's process left at a place; it may have raised evalkit's own errors. said: what it printed."""
+    if finished.ended_by:
+        return Verdict("error", f"{plugin.shown} was ended by its {finished.ended_by}", said)
     try:
-        verdict = found.loaded.grade(Files(tree, spec.globs), settings)
+        answer = json.loads(place.read_bytes())
+        if not isinstance(answer, dict):
+            raise TypeError("no object")
+        if (raised := answer.get("raised")) is None:
+            return structure(answer, Verdict)
+        kind, message, hint = map(str, raised)
+    except (OSError, ValueError, TypeError):
+        return Verdict("error", f"{plugin.shown} ended without a verdict (exit status {finished.exit_code})", said)
+    raise (UserError if kind == "UserError" else HarnessError)(message, hint=hint)
+
+
+def grade_files(grader: str, files: Files, settings: Mapping[str, str]) -> Verdict:
+    """The grader's verdict, made in this process. Raises UserError where it cannot be loaded, and what of evalkit's own
+    errors it raises.
+    """
+    found = _grader(grader)
+    try:
+        verdict = found.loaded.grade(files, settings)
     except EvalkitError:
         raise
     except BaseException as error:  # noqa: BLE001 - it is not our code: any failure of it is its own

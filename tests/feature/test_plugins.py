@@ -104,6 +104,24 @@ def test_a_setting_that_breaks_it_is_no_fail_of_the_agents(project: MiniProject)
     assert "grade long-enough" in project.doit("run", "case:greeting", "agent=oracle").ran
 
 
+def test_one_that_an_answer_hangs_is_ended(project: MiniProject, site: Path, tmp_path: Path) -> None:
+    """By its time limit, which is named: an error and no fail; the other checks have their verdicts."""
+    mine = tmp_path / "site"
+    shutil.copytree(site, mine)
+    project.env["PYTHONPATH"] = on_path(mine)
+    module = mine / "evalkit_wordy/words.py"
+    module.write_text(module.read_text().replace("    wanted =", "    while 'Hello' in files.text('answer.txt'): pass\n"
+                                                 "    wanted =", 1))
+    project.edit(CASE, '} as long-enough', '} time 2s as long-enough')
+    done = project.doit("run", "case:greeting", "agent=oracle")
+    assert 3 == done.status, done.err + done.out
+    verdict = grade(project, "oracle")
+    assert "error" == verdict["status"]
+    assert verdict["summary"].endswith("evalkit-wordy 0.1.0 was ended by its time limit of 2 s")
+    assert "✓✓✓✓!" in done.out
+    assert 1 == project.doit("run", "case:greeting", "agent=wrong:rude").status
+
+
 @pytest.mark.parametrize("before", [True, False])
 def test_without_it_the_case_says_so(before: bool, project: MiniProject, site: Path, tmp_path: Path) -> None:
     """Whether it was there before or not: no old verdict stands in for a grader that was uninstalled."""

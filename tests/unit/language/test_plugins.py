@@ -9,6 +9,7 @@ import pytest
 from evalkit import plugins
 from evalkit.analysis import load_project
 from evalkit.analysis import model as m
+from evalkit.digest import digest
 from evalkit.errors import UserError
 from evalkit.plan.choices import read_choices
 from evalkit.plan.keys import grade_inputs
@@ -32,14 +33,24 @@ def test_a_check_of_a_plug_in_is_compiled(tmp_path: Path, monkeypatch: pytest.Mo
     """Its settings by their names, whatever their order."""
     offer(monkeypatch)
     case = compiled(project(tmp_path, 'check plugin words { b "2"; files "x/**"; a "1" } as w'))
-    assert m.PluginSpec("words", ("x/**",), (("a", "1"), ("b", "2"))) == case.checks[-1].spec
+    spec = m.PluginSpec("words", ("x/**",), (("a", "1"), ("b", "2")))
+    assert spec == case.checks[-1].spec
+    assert 600 == spec.limit
+
+
+def test_its_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It can be another one; that of most checks makes nobody's old verdict another one."""
+    offer(monkeypatch)
+    spec = compiled(project(tmp_path, "check plugin words time 90s as w")).checks[-1].spec
+    assert m.PluginSpec("words", (), (), limit=90) == spec
+    assert digest(m.PluginSpec("words", (), ())) == digest(m.PluginSpec("words", (), (), limit=600)) != digest(spec)
 
 
 @pytest.mark.parametrize(("text", "code", "said"), [
     ("check plugin word", "E021", "no distribution that is installed has a grader `word` (did you mean `words`?)"),
     ('check plugin words { a "1"; a "2" }', "E031", "a check has one `a`"),
     ('check plugin words { files "../x" }', "E050", ""),
-    ("check plugin words time 5s", "E053", "a plugin check takes no time limit of its own"),
+    ("check plugin words time 5s time 6s", "E031", "a check has one time limit"),
     ("use agent parot", "E024", "there is no agent `parot` (did you mean `parrot`?)"),
 ])
 def test_what_is_wrong_is_told(text: str, code: str, said: str, tmp_path: Path,
