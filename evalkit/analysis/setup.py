@@ -20,7 +20,7 @@ __all__ = ["DEFAULT_JUDGE_MODEL", "DEFAULT_MODEL", "MAX_TRIALS", "has_scaffold",
 DEFAULT_MODEL = m.ModelChoice(None, "anthropic/claude-sonnet-5")
 DEFAULT_JUDGE_MODEL = m.ModelChoice(None, "anthropic/claude-opus-4.8")
 MAX_TRIALS = 1000
-_PLACE = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
+_PLACE = r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}"
 MAX_COST = 10_000
 """Dollars that a trial may be allowed."""
 
@@ -138,7 +138,7 @@ def _network(scope: Scope) -> tuple[str, ...]:
     for _, network in scope.levels.innermost(n.Network, n.NetworkNone):
         scope.note("setup.network", network.span)
         for place in network.places if isinstance(network, n.Network) else ():
-            if not _PLACE.fullmatch(place.value) or not 0 < int(place.value.rpartition(":")[2]) < 65536:
+            if not re.fullmatch(_PLACE, place.value) or not 0 < int(place.value.rpartition(":")[2]) < 65536:
                 scope.report("E053", f"`{place.value}` is no host with a port", place.span,
                              help='such as "registry.example:443"')
             found.append(place.value.lower())

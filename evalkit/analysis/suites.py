@@ -30,7 +30,7 @@ DEEPEST = 16
 """Profiles, each of which extends the next."""
 
 
-@define
+@define(eq=False, repr=False)
 class Suite:
     """A suite with its names indexed."""
 

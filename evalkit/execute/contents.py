@@ -28,7 +28,7 @@ _MOST = 20_000
 """Lists that are kept; beyond that the older half goes."""
 
 
-@define
+@define(eq=False, repr=False)
 class FolderContents:
     """Takes digests, and keeps below `kept` what folders held. Any thread may ask."""
 

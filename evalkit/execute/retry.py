@@ -59,7 +59,7 @@ class RetryPolicy:
         return (asked or 0.0) + self.random() * min(self.longest, self.window * 2.0**before)
 
 
-@define
+@define(eq=False, repr=False)
 class Retries:
     """The retries of one piece of work. say: is told of each. count: how many there were."""
 

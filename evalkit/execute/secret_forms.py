@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 __all__ = ["forms", "public_part"]
 
-_PUBLIC = re.compile(r"sk-ant-(?:[a-z0-9]+-)?|sk-(?:proj|svcacct|admin|or-v1|live|test)-|sk-|vck_|AIza|gh[pousr]_"
-                     r"|github_pat_|glpat-|npm_|xox[a-z]-|AKIA|ASIA|eyJhbGciOi")
+_PUBLIC = (r"sk-ant-(?:[a-z0-9]+-)?|sk-(?:proj|svcacct|admin|or-v1|live|test)-|sk-|vck_|AIza|gh[pousr]_"
+           r"|github_pat_|glpat-|npm_|xox[a-z]-|AKIA|ASIA|eyJhbGciOi")
 """What the keys of a kind begin with: no secret, and in many texts."""
 _LEVELS = 3
 """Texts within texts: a tool's JSON output is a text of a transcript's JSON."""
@@ -23,7 +23,7 @@ _URL_SAFE = ("", "/", "!*'()~", "-_.!~*'()", ":/@")
 
 def public_part(value: str) -> int:
     """How many characters at the beginning of a key all keys of its kind have; 0 where too little would be left."""
-    public = _PUBLIC.match(value)
+    public = re.match(_PUBLIC, value)
     return public.end() if public and len(value) - public.end() >= 2 * _SHORTEST else 0
 
 

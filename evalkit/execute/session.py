@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Session"]
 
 
-@define
+@define(eq=False, repr=False)
 class Session:
     """One run's view of the machine.
 

@@ -41,7 +41,7 @@ _ROOM = 4 * 1024 * 1024
 _HOUR = 3600.0
 
 
-@define
+@define(eq=False, repr=False)
 class Store:
     """A store in the folder `root`. say: is told what a person should know, a line at a time."""
 

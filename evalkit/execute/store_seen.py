@@ -16,7 +16,7 @@ from evalkit.execute.store_entry import MANIFEST, Stamp, check_file, read_manife
 __all__ = ["Seen", "look"]
 
 
-@define
+@define(eq=False, repr=False)
 class Seen:
     """The stamps of an entry's files when they were found to be right. whole: of all its files."""
 

@@ -288,11 +288,11 @@ class _Installer:
         return dict(sorted(found.items()))
 
 
-_NOISE = re.compile(r"(?i)^\s*$|^npm (warn|notice)|a complete log of this run|\[notice\]")
+_NOISE = r"(?i)^\s*$|^npm (warn|notice)|a complete log of this run|\[notice\]"
 
 
 def _last_words(output: str) -> str:
-    lines = [line for line in output.splitlines() if not _NOISE.search(line)]
+    lines = [line for line in output.splitlines() if not re.search(_NOISE, line)]
     return "\n".join(f"  | {line[:200]}" for line in lines[-8:])
 
 

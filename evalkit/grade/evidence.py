@@ -8,7 +8,6 @@ own order, without its middle where it is long. A case may say what tells (`evid
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 
 __all__ = ["EVIDENCE_LIMIT", "OUTPUT_RULE", "excerpt", "plain"]
@@ -24,7 +23,7 @@ _LAST = 4
 _MARKER_ROOM = 40
 """Characters for "… N lines left out …"."""
 
-_TELLING = re.compile(r"""
+_TELLING = r"""
     (?: ^ | [\s:(] ) (?: fatal\s )? (?i:error) (?: \[\w+\] | \sTS\d+ )? :   # compilers; zig's failed tests; tsc
   | ^ \s* \d+:\d+ \s+ error \s                                             # eslint
   | ^ \s* (?: ---\s )? FAIL (?: ED )? \b                                      # go, vitest, jest, pytest's summary
@@ -32,9 +31,9 @@ _TELLING = re.compile(r"""
   | ^ E \s{3}                                                                # pytest
   | ^ \s* [\w.]* (?: Error | Exception ) \b :                                # exceptions of Python and JavaScript
   | \b panic (?: ked )? \b | (?i:segmentation\ fault)
-""", re.VERBOSE)
+"""
 # Escape sequences: colours and cursor moves (CSI), titles and links (OSC), and the short ones.
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
+_ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])"
 
 
 def plain(text: str) -> str:
@@ -44,13 +43,15 @@ def plain(text: str) -> str:
     """
     if text.isprintable():
         return text
-    text = _ESCAPES.sub("", text).expandtabs(2)
+    text = re.sub(_ESCAPES, "", text).expandtabs(2)
     return "".join(map(_visible, text))
 
 
 def _visible(char: str) -> str:
     if char.isprintable():
         return char
+    import unicodedata
+
     return " " if unicodedata.category(char) == "Zs" else char.encode("unicode_escape").decode()
 
 
@@ -90,15 +91,16 @@ def _telling(lines: list[str], room: int) -> list[str]:
     """The lines that tell, with those that go with them; where none does, the last ones: all within the room."""
     picked: list[str] = []
     seen: set[str] = set()
+    telling = re.compile(_TELLING, re.VERBOSE)
     last = [line for line in lines[-_LAST:] if line]
     last = last[len(last) - _fitting(last[::-1], room):]
     for index, line in enumerate(lines):
-        if line in seen or not _TELLING.search(line):
+        if line in seen or not telling.search(line):
             continue
         seen.add(line)
         block = [line]
         for follower in lines[index + 1 : index + 1 + _CONTEXT]:
-            if not follower or _TELLING.search(follower):
+            if not follower or telling.search(follower):
                 break
             block.append(_cut(follower, _LONGEST_CONTEXT))
         room -= _size(block)

@@ -6,24 +6,22 @@ Intervals are drawn where trials of an agent can have some and scipy is there; k
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 
 from evalkit.errors import UserError
 from evalkit.report import rates, stats, tiers
 from evalkit.report.findings import MARKS
 from evalkit.report.layout import duration, short_count
+from evalkit.report.markdown_parts import code, escaped
 from evalkit.report.rates import Group, Line
-from evalkit.report.row import CheckRow
 from evalkit.report.stats import Interval
-from evalkit.report.summary import STATUSES, TrialSummary
+from evalkit.report.summary import STATUSES
 
-__all__ = ["MARKDOWN", "code", "markdown_text", "rate_shown", "trial_block"]
+__all__ = ["MARKDOWN", "markdown_text", "rate_shown"]
 
 MARKDOWN = "summary.md"
 _MOST_BLOCKS = 50
 """Trials that did not pass that are told of one by one."""
-_MARKUP = re.compile(r"([\\`*_\[\]<>|#~&])")
 _COLUMNS = ("case", "result", "pass rate", "checks", "judge", "turns", "tokens", "cost", "time")
 _WORDS = {"pass": "passed", "fail": "failed", "error": "in error"}
 
@@ -172,32 +170,6 @@ def _mark(statuses: set[str]) -> str:
     return MARKS[next(iter(statuses))] if len(statuses) == 1 else "~" if statuses else MARKS["error"]
 
 
-def trial_block(line: TrialSummary, checks: Sequence[CheckRow], detail: str) -> str:
-    """What is told of a trial; "" of one that passed or did not run.
-
-    detail: how a limit ended the agent's run, or "".
-    """
-    if line.status in ("pass", "not run"):
-        return ""
-    subject = rates.subject_of({"agent": line.agent, "model": line.model, "played": line.played})
-    text = [f"### {code(line.unit)}, trial {line.trial} of {escaped(subject)}: {line.status}", "",
-            escaped(line.reason)]
-    if detail:
-        text.append(f"\nThe agent's run: {line.ended}: {escaped(detail)}")
-    amiss = [check for check in checks if check.amiss]
-    for number, check in enumerate(amiss):
-        said = f"{check.said}: {check.why}" if check.why else check.said
-        text += [""] if number == 0 or text[-1].startswith("  `") else []
-        text.append(f"- {MARKS[check.status]} {code(check.id)}{' (advisory)' if check.advisory else ''} "
-                    f"{escaped(said)}")
-        if check.evidence:
-            more = [f"… {check.more} more lines"] if check.more else []
-            text += ["", *(f"  {part}" for part in _fenced([*check.evidence, *more]))]
-    if amiss:
-        text += ["", f"All evidence: {code(f'{line.place}/result.json')}"]
-    return "\n".join(text) + "\n"
-
-
 def _legend(*, lacking: bool) -> str:
     said = ["✓ passed · ✗ failed · ~ passed in some trials · s skipped · ! error. Rates are of trials that passed or "
             "failed; contaminated ones, errors and what did not run are neither. "
@@ -224,25 +196,3 @@ def _sum(values: Iterable[float | None], shown: Callable[[float], str]) -> str:
 
 def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def code(text: str) -> str:
-    """A text as a code span, also in a table: no backtick and no bar of its own ends it."""
-    text = text.replace("\n", " ")
-    if "`" not in text and "|" not in text:
-        return f"`{text}`"
-    ticks = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
-    pad = " " if text[:1] == "`" or text[-1:] == "`" else ""
-    return f"{ticks}{pad}{text}{pad}{ticks}".replace("|", "\\|")
-
-
-def escaped(text: str) -> str:
-    """A text in a line whose markup is shown, not followed."""
-    return _MARKUP.sub(r"\\\1", text.replace("\n", " "))
-
-
-def _fenced(lines: Sequence[str]) -> list[str]:
-    """A block of code: its fence is longer than any that it holds."""
-    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return [f"{fence}text", *lines, fence]

@@ -21,10 +21,8 @@ from attrs import asdict, define, field
 from evalkit.analysis.survey import Stamp, stamp
 from evalkit.errors import HarnessError
 from evalkit.records import SCHEMA, BadRecord, read_plain, write_bytes
-from evalkit.report.aggregate import aggregate
 from evalkit.report.csv_file import CSV, csv_text
 from evalkit.report.junit import JUNIT, Suite, junit_text
-from evalkit.report.markdown import MARKDOWN, markdown_text
 from evalkit.report.row import Row
 from evalkit.report.summary import TrialSummary, json_text, line_of, line_of_row, line_text, summary_text
 from evalkit.report.told import Told, told_of
@@ -138,6 +136,8 @@ class _Reports:
         for unit, members in units.items():
             path = f"{unit}/{AGGREGATE}"
             if not self._stands(path, unit in changed_units):
+                from evalkit.report.aggregate import aggregate
+
                 found = aggregate(run, [TrialSummary(**orjson.loads(line)) for line in members])
                 self._write(path, json_text({"schema": SCHEMA, **asdict(found)}))
         for path in {*self.before, *aggregates} - {*self.stamps, *REPORTS}:  # nothing is left to be told of
@@ -151,6 +151,8 @@ class _Reports:
         wanted = [path for path in REPORTS if path != SUMMARY and not self._stands(path, changed)]
         if not wanted:
             return
+        from evalkit.report.markdown import MARKDOWN, markdown_text
+
         run = self.folder.name
         data = {place: orjson.loads(line) for place, line in lines.items()}
         units: dict[str, list[str]] = {}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from evalkit.report.csv_file import csv_row
 from evalkit.report.junit import testcase
-from evalkit.report.markdown import trial_block
+from evalkit.report.markdown_parts import trial_block
 from evalkit.report.row import CheckRow, check_row, one_line
 from evalkit.report.summary import TrialSummary
 

@@ -87,13 +87,13 @@ def price_date(vendor: str = "anthropic") -> str:
     return _vendors()[vendor].date
 
 
-_SAME_MODEL = re.compile(r"([-@]20[0-9]{2}-?[0-9]{2}-?[0-9]{2}|-latest|-0|\[1m\])+$")
+_SAME_MODEL = r"([-@]20[0-9]{2}-?[0-9]{2}-?[0-9]{2}|-latest|-0|\[1m\])+$"
 """What ends a name without making it another model: a snapshot's date, the newest one, version `4-0`, a window."""
 
 
 def _plain(name: str) -> str:
     """The one name of a model: `claude-x-4.5`, `claude-x-4-5-20250929` -> `claude-x-4-5`."""
-    return _SAME_MODEL.sub("", name.lower().replace(".", "-"))
+    return re.sub(_SAME_MODEL, "", name.lower().replace(".", "-"))
 
 
 def _slug(model: str) -> tuple[str, str]:

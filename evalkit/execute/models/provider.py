@@ -41,10 +41,10 @@ Vendor: TypeAlias = Literal["anthropic", "openai", "google"]
 _KEYS: dict[Vendor, str] = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "google": "GEMINI_API_KEY"}
 KEY_VARIABLES = tuple(_KEYS.values())
 """Of the vendors' own keys."""
-_NAMES: dict[Vendor, re.Pattern[str]] = {
-    "anthropic": re.compile(r"claude[-.]"),
-    "openai": re.compile(r"(gpt-|chatgpt-|codex-|o[1-9](-|$))"),
-    "google": re.compile(r"(gemini|gemma)-"),
+_NAMES: dict[Vendor, str] = {
+    "anthropic": r"claude[-.]",
+    "openai": r"(gpt-|chatgpt-|codex-|o[1-9](-|$))",
+    "google": r"(gemini|gemma)-",
 }
 """How a model's own name begins."""
 
@@ -53,7 +53,7 @@ def vendor_of(model: str) -> Vendor | None:
     """Who makes a model, by its slug or its own name; None: nobody whom evalkit can ask itself."""
     before, slash, _ = model.lower().partition("/")
     for vendor, names in _NAMES.items():
-        if before == vendor if slash else names.match(before):
+        if before == vendor if slash else re.match(names, before):
             return vendor
     return None
 

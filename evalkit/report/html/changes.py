@@ -52,7 +52,7 @@ def inputs_of(store: Store, agent_key: str) -> dict[str, str]:
     return {str(name): str(value) for name, value in inputs.items()} if isinstance(inputs, dict) else {}
 
 
-@define
+@define(eq=False, repr=False)
 class Changes:
     """Finds what agents changed. clean: takes keys out of a text."""
 

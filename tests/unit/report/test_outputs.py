@@ -19,7 +19,8 @@ from evalkit.dag.step_summary import tell_github
 from evalkit.report.csv_file import COLUMNS, csv_text
 from evalkit.report.figures import figures
 from evalkit.report.junit import Suite, junit_text
-from evalkit.report.markdown import code, markdown_text
+from evalkit.report.markdown import markdown_text
+from evalkit.report.markdown_parts import code
 from evalkit.report.rates import pass_rate, unit_rate
 from evalkit.report.row import failed_row
 from evalkit.report.summary import TrialSummary, line_of, line_of_row, line_text
