@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
 
@@ -62,7 +61,7 @@ class Values:
             self.report("E051", "the command is empty", text.span)
         else:
             try:
-                words = text.value.split(" ") if _PLAIN.fullmatch(text.value) else shlex.split(text.value)
+                words = text.value.split(" ") if _PLAIN.fullmatch(text.value) else _shell_words(text.value)
                 if not words[0]:
                     self.report("E051", "the command names no program", text.span)
             except ValueError as error:
@@ -157,6 +156,12 @@ class Values:
         if not name or not version or pin.value.startswith("-") or not pin.value.isprintable() or " " in pin.value:
             self.report("E052", f"`{pin.value}` is not pinned", pin.span, help=f"results depend on it: give {wanted}")
         return pin.value
+
+
+def _shell_words(text: str) -> list[str]:
+    import shlex
+
+    return shlex.split(text)
 
 
 def is_function(text: n.Str) -> bool:

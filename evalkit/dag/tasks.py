@@ -32,7 +32,6 @@ from evalkit.execute.agents import Agents
 from evalkit.execute.budget import BudgetReached
 from evalkit.execute.models.provider import Endpoint, missing_key
 from evalkit.execute.session import Session
-from evalkit.execute.toolchain import find_installed, install
 from evalkit.plan.keys import Inputs, template_inputs, toolchain_inputs
 from evalkit.plan.trials import Trial
 
@@ -242,15 +241,23 @@ class Graph:
         name = f"toolchain:{toolchain.name}"
         if name in self.tasks:
             return name
-        session, cache_folder = self.session, self.session.places.cache
+        session = self.session
+
+        def make() -> dict[str, Any]:
+            from evalkit.execute.toolchain import install
+
+            return {"versions": install(session.places.cache, toolchain, session.environ, session.say).versions}
+
         return self.add(
-            name, lambda: {"versions": install(cache_folder, toolchain, session.environ, session.say).versions},
-            now=lambda: toolchain_inputs(toolchain), lacks=lambda _: "" if self.installed(toolchain) else GONE,
+            name, make, now=lambda: toolchain_inputs(toolchain),
+            lacks=lambda _: "" if self.installed(toolchain) else GONE,
             doc=f"installs {', '.join((*toolchain.npm, *toolchain.pip, *_checkout_of(toolchain)))}", after=(),
             part_of="toolchain", pool=lambda: "build")
 
     def installed(self, toolchain: Toolchain) -> Any:
         """The toolchain on this machine, or None."""
+        from evalkit.execute.toolchain import find_installed
+
         return find_installed(self.session.places.cache, toolchain)
 
     def image(self, name: str) -> str:

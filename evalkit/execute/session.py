@@ -19,11 +19,11 @@ from evalkit.execute.off_limits import linked, off_limits
 from evalkit.execute.places import Places
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.store import Store
-from evalkit.execute.toolchain import Installed, find_installed
 from evalkit.plan.choices import secret_names
 
 if TYPE_CHECKING:
     from evalkit.execute.lanes import Lane, Room
+    from evalkit.execute.toolchain import Installed
     from evalkit.execute.tree import Manifest
 
 __all__ = ["Session"]
@@ -86,6 +86,8 @@ class Session:
 
     def installed(self, toolchains: Iterable[Toolchain]) -> tuple[Installed, ...]:
         """The toolchains on this machine. Raises HarnessError where one is missing (its task makes it)."""
+        from evalkit.execute.toolchain import find_installed
+
         found = []
         for toolchain in toolchains:
             ready = find_installed(self.places.cache, toolchain)

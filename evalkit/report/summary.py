@@ -17,7 +17,6 @@ from evalkit.by_value import by_value
 from evalkit.grade.verdict import Status
 from evalkit.records import SCHEMA
 from evalkit.report.row import Row, RowStatus
-from evalkit.report.tiers import rates
 
 __all__ = ["STATUSES", "RunSummary", "TrialSummary", "json_text", "line_of", "line_of_row", "line_text",
            "summary_text"]
@@ -150,6 +149,10 @@ def _tiers(lines: Iterable[bytes]) -> dict[str, Any]:
             subject = told["agent"] if told["model"] is None else f"{told['agent']} {told['model']}"
             subject += f" played from {told['played']}" if told["played"] else ""
             trials.setdefault(told["suite"], []).append((told["tier"], subject, told["status"]))
+    if not trials:
+        return {}
+    from evalkit.report.tiers import rates
+
     return {suite: {tier: {subject: rate._asdict() for subject, rate in of_tier.items()}
                     for tier, of_tier in rates(of_suite).items()} for suite, of_suite in trials.items()}
 
