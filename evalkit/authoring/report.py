@@ -59,7 +59,7 @@ def main(options: argparse.Namespace) -> int:
     folder, cache = summary_places(root, options.run)
     if not _is_name(options.run) or not folder.is_dir():
         raise UserError(f"there is no run `{options.run}` under results/", hint="doit run … makes it")
-    errors = list(update_report(folder, cache, full=True).errors)
+    errors = list(update_report(folder, cache, full=True, declared=_declared(root)).errors)
     lines = lines_of_run(folder)
     if not lines and not errors:
         raise UserError(f"the run `{options.run}` has no results", hint="doit run … makes some")
@@ -88,6 +88,19 @@ def _print(rows: Sequence[Row], found: Sequence[GroupFigures], root: Path, *, ev
     page = Page(terminal_width(sys.stdout), styled if coloured(sys.stdout) else lambda text, _: text)
     add_figures(page, found, lacking=lacking)
     print("".join(f"{line}\n" for line in page.lines), end="")
+
+
+def _declared(root: Path) -> dict[str, int]:
+    """The places of units among those of their case as it is now; none where cases are wrong by now."""
+    from evalkit.analysis.project import load_project
+    from evalkit.authoring.project import cases_folder
+    from evalkit.dag.summing_up import declared_units
+    from evalkit.errors import EvalkitError
+
+    try:
+        return declared_units(load_project(root, cases_folder(root)).index)
+    except EvalkitError:
+        return {}
 
 
 def _by_arm(rows: Sequence[Row], root: Path) -> Sequence[Row]:

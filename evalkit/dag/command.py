@@ -20,7 +20,7 @@ from evalkit.dag import interrupts
 from evalkit.dag.failure import Failure
 from evalkit.dag.invocation import Invocation
 from evalkit.dag.loader import Loader
-from evalkit.dag.summing_up import drawn, sum_up
+from evalkit.dag.summing_up import declared_units, drawn, sum_up
 from evalkit.diagnostics.streams import drop_output
 from evalkit.errors import EvalkitError, Exit
 from evalkit.report.row import Row, failed_row
@@ -105,7 +105,8 @@ class Run(DoitRun):  # type: ignore[misc]
             rows = _each_once(look.rows[name] for name in self.loader.asked)
             errors: list[EvalkitError] = []
             if not look.summed_up:
-                errors += sum_up(look.root, look.run, rows, look.progress, new=False)
+                errors += sum_up(look.root, look.run, rows, look.progress, new=False,
+                                 declared=_declared(look))
                 errors += drawn(look.root, look.run, look.environ, look.choices)
             if not errors and not look.summed_up:
                 with contextlib.suppress(DatabaseException):
@@ -136,7 +137,8 @@ class Run(DoitRun):  # type: ignore[misc]
             if found:
                 new = any(name.startswith("result:") for name in reporter.executed)
                 held = [row for of_name in look.rows.values() for row in of_name] if look.summed_up else ()
-                errors.extend(sum_up(look.root, look.run, found, progress, new=new, held=held))
+                errors.extend(sum_up(look.root, look.run, found, progress, new=new, held=held,
+                                     declared=_declared(look)))
                 errors.extend(drawn(look.root, look.run, look.environ, look.choices, held=held))
             if not reporter.ignored:
                 with contextlib.suppress(EvalkitError, DatabaseException):  # only the next run's quickness hangs on it
@@ -155,6 +157,11 @@ class Run(DoitRun):  # type: ignore[misc]
             for line in told:
                 print(line, file=sys.stderr)
         return _tell(look, _each_once(rows.get(name, ()) for name in asked), errors, reporter)
+
+
+def _declared(look: Invocation) -> dict[str, int] | None:
+    """The order of units in reports; None where not all of them are known: then it stays as it is."""
+    return None if look.left_out else declared_units(look.index)
 
 
 def _interrupted() -> int:

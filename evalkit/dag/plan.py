@@ -16,7 +16,7 @@ from evalkit.dag.asking import Asking
 from evalkit.dag.logs import log_file
 from evalkit.dag.progress import Progress
 from evalkit.dag.samples import Samples
-from evalkit.dag.summing_up import drawn, summary_places, told
+from evalkit.dag.summing_up import declared_units, drawn, summary_places, told
 from evalkit.dag.tasks import Graph, JudgeChoice
 from evalkit.diagnostics import did_you_mean
 from evalkit.digest import digest
@@ -264,7 +264,7 @@ class Plan:
         folder, cache = summary_places(self.session.root, self.run)
 
         def make() -> None:
-            errors = [*update_report(folder, cache, full=True).errors,
+            errors = [*update_report(folder, cache, full=True, declared=declared_units(self.project.index)).errors,
                       *drawn(self.session.root, self.run, self.session.environ, self.choices)]
             for error in errors:
                 raise error

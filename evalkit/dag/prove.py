@@ -16,7 +16,7 @@ from evalkit.dag.engine import open_state, pools_of, run_tasks
 from evalkit.dag.lock import alone
 from evalkit.dag.plan import PROOF, Plan
 from evalkit.dag.progress import Progress
-from evalkit.dag.summing_up import sum_up
+from evalkit.dag.summing_up import declared_units, sum_up
 from evalkit.execute.outcome import NoAnswer
 from evalkit.plan.trials import has_answer
 from evalkit.report.result import TrialResult
@@ -56,7 +56,8 @@ def prove(root: Path, environ: Mapping[str, str], cases: Sequence[str] | None, p
                                  open_state(plan.session), progress, pools_of(plan.choices))
             new = any(name.startswith("result:") for name in reporter.executed)
             rows = [row for of_unit in plan.graph.trials.values() for tasks in of_unit if (row := tasks.row())]
-            for error in sum_up(root, PROOF, rows, progress, new=new):
+            for error in sum_up(root, PROOF, rows, progress, new=new,
+                                declared=declared_units(plan.project.index)):
                 raise error
         finally:
             progress.close()

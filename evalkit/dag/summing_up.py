@@ -12,18 +12,24 @@ from evalkit.report.row import Row
 from evalkit.report.update import update_report
 
 if TYPE_CHECKING:
+    from evalkit.analysis.index import Index
     from evalkit.analysis.project import Project
     from evalkit.dag.progress import Progress
     from evalkit.errors import EvalkitError
     from evalkit.plan.choices import Choices
     from evalkit.report.html import PageState
 
-__all__ = ["draw_page", "drawn", "sum_up", "summary_places", "told"]
+__all__ = ["declared_units", "draw_page", "drawn", "sum_up", "summary_places", "told"]
 
 
 def summary_places(root: Path, run: str) -> tuple[Path, Path]:
     """The folder of a run's results, and the file that keeps what is known of them."""
     return root / "results" / run, root / ".evalkit" / "cache" / "report" / run
+
+
+def declared_units(index: Index) -> dict[str, int]:
+    """The places of units among those of their case, of the cases that have several."""
+    return {unit: at for head in index.cases.values() if len(head.units) > 1 for at, unit in enumerate(head.units)}
 
 
 def told(changes: Sequence[str]) -> str:
@@ -34,11 +40,11 @@ def told(changes: Sequence[str]) -> str:
 
 
 def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress, *, new: bool = True,
-           held: Sequence[Row] = ()) -> list[EvalkitError]:
+           held: Sequence[Row] = (), declared: Mapping[str, int] | None = None) -> list[EvalkitError]:
     """Bring a run's summary up to date where any of these trials, or anything else that it knows, changed.
 
-    new: some of the results were just made. held: see `update_report`. Returns what went wrong: results that cannot be
-    read are left out, and told.
+    new: some of the results were just made. held, declared: see `update_report`. Returns what went wrong: results that
+    cannot be read are left out, and told.
     """
     from evalkit.errors import EvalkitError
 
@@ -48,7 +54,7 @@ def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress, *, new
     why = "" if (folder / "summary.json").exists() else "never run"
     try:
         state = update_report(folder, cache, finished, unfinished=unfinished,
-                              held=[row.place for row in held if row.ended])
+                              held=[row.place for row in held if row.ended], declared=declared)
     except EvalkitError as error:
         return [error]
     if state.written or new:  # else results were looked at again, and are the same

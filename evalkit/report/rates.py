@@ -11,12 +11,13 @@ cases' rates, cut at 0 and 1; where each case has a single trial, by Wilson.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from attrs import evolve
 
 from evalkit.report import stats
+from evalkit.report.arm_order import arm_order
 from evalkit.report.stats import Interval
 
 __all__ = ["Group", "Line", "case_values", "counts", "group_of", "groups", "is_known", "mean_over", "pass_rate",
@@ -50,11 +51,20 @@ def group_of(line: Line) -> Group:
 
 
 def groups(lines: Iterable[Line]) -> dict[Group, list[Line]]:
-    """Lines by who was measured, in the order of the first ones."""
+    """Lines by who was measured, in the order of the first ones; of the arms of one in that of their suite."""
     found: dict[Group, list[Line]] = {}
+    seen: list[tuple[Hashable, str]] = []
     for line in lines:
-        found.setdefault(group_of(line), []).append(line)
-    return found
+        group = group_of(line)
+        found.setdefault(group, []).append(line)
+        seen.append(((*group[:2], line["unit"].partition("+")[0]), group.arm))
+    arms = arm_order(seen)
+    if len(arms) == 1:
+        return found
+    first: dict[tuple[str, ...], int] = {}
+    for group in found:
+        first.setdefault(group[:2], len(first))
+    return {group: found[group] for group in sorted(found, key=lambda group: (first[group[:2]], arms[group.arm]))}
 
 
 def is_known(line: Line) -> bool:

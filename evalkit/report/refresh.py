@@ -21,6 +21,7 @@ from attrs import asdict, define, field
 from evalkit.analysis.survey import Stamp, stamp
 from evalkit.errors import HarnessError
 from evalkit.records import SCHEMA, BadRecord, read_plain, write_bytes
+from evalkit.report.arm_order import place_order
 from evalkit.report.csv_file import CSV, csv_text
 from evalkit.report.junit import JUNIT, Suite, junit_text
 from evalkit.report.row import Row
@@ -36,11 +37,11 @@ _TRIAL = re.compile(r"trial-([0-9]+)")
 
 
 def refresh(folder: Path, known: Known, changes: Container[str], places: Iterable[str], unfinished: Mapping[str, Row],
-            *, full: bool) -> tuple[ReportState, Known]:
+            *, full: bool, declared: Mapping[str, int]) -> tuple[ReportState, Known]:
     """Bring lines and reports up to date; what is known then.
 
     changes: those files that are others than what is known, by path below the folder. places: of trials that may be
-    new. Raises HarnessError where a report cannot be written.
+    new. declared: see `update_report`. Raises HarnessError where a report cannot be written.
     """
     more, aggregates = _walk(folder) if full else ([], [])
     found = _Found(folder)
@@ -53,14 +54,15 @@ def refresh(folder: Path, known: Known, changes: Container[str], places: Iterabl
         else:
             found.read(place)
     lines, told = found.lines, found.told
-    if lines.keys() != known.lines.keys():
-        lines = dict(sorted(lines.items(), key=lambda item: _order(item[0])))
+    if declared or lines.keys() != known.lines.keys():
+        lines = {place: lines[place] for place in sorted(lines, key=place_order(declared))}
         told = {place: told[place] for place in lines}
+    moved = [*lines] != [*known.lines]
     changed = {place for place in (*known.lines, *lines) if known.lines.get(place) != lines.get(place)}
     statuses = {place: found.statuses.get(place) or known.statuses[place] for place in lines}
     reports = _Reports(folder, known.written, changes)
-    reports.write_all(lines, statuses, changed, aggregates)
-    reports.write_told(lines, told, changed=bool(changed) or told != known.told)
+    reports.write_all(lines, statuses, changed, aggregates, moved=moved)
+    reports.write_told(lines, told, changed=moved or bool(changed) or told != known.told)
     return (ReportState(len(lines), found.looks, tuple(reports.written), tuple(found.errors)),
             Known(found.results, found.damaged, found.unsettled, reports.stamps, statuses, lines, told))
 
@@ -126,8 +128,11 @@ class _Reports:
     written: list[str] = field(factory=list)
 
     def write_all(self, lines: Mapping[str, bytes], statuses: Mapping[str, str], changed: Iterable[str],
-                  aggregates: Iterable[str]) -> None:
-        """Write what is not as it should be. aggregates: files that are there, of whichever units."""
+                  aggregates: Iterable[str], *, moved: bool) -> None:
+        """Write what is not as it should be. aggregates: files that are there, of whichever units.
+
+        moved: lines stand in another order than before.
+        """
         run = self.folder.name
         units: dict[str, list[bytes]] = {}
         for place, line in lines.items():
@@ -143,7 +148,7 @@ class _Reports:
         for path in {*self.before, *aggregates} - {*self.stamps, *REPORTS}:  # nothing is left to be told of
             with contextlib.suppress(OSError):
                 (self.folder / path).unlink()
-        if not self._stands(SUMMARY, bool(changed_units)):
+        if not self._stands(SUMMARY, moved or bool(changed_units)):
             self._write(SUMMARY, summary_text(run, statuses.values(), lines.values()))
 
     def write_told(self, lines: Mapping[str, bytes], told: Mapping[str, bytes], *, changed: bool) -> None:
@@ -227,9 +232,3 @@ def _stamp(path: str) -> Stamp | None:
 
 def _unit(place: str) -> str:
     return place.rpartition("/")[0]
-
-
-def _order(place: str) -> tuple[list[str], int]:
-    """Units by name, their trials by number."""
-    number = _TRIAL.search(place.rpartition("/")[2])
-    return _unit(place).split("/"), int(number[1]) if number else 0

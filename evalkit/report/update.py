@@ -22,7 +22,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,14 +90,16 @@ def report_changes(folder: Path, cache: Path, trials: Iterable[str] = ()) -> lis
 
 
 def update_report(folder: Path, cache: Path, trials: Iterable[str] = (), *, unfinished: Iterable[Row] = (),
-                  held: Iterable[str] = (), full: bool = False) -> ReportState:
+                  held: Iterable[str] = (), full: bool = False,
+                  declared: Mapping[str, int] | None = None) -> ReportState:
     """Bring a run's summary and aggregates up to date.
 
     folder: results/<run>. cache: the file to keep lines in; it can be deleted at any time. trials: ids
     (<run>/<subject>/<unit>/trial-N) of those that may have got a result. unfinished: rows of trials that have none now,
     whatever an older result.json says. held: ids of trials that the last update knew, and whose result and aggregate
     the caller has just found unmoved since: they are not looked at again. full: look for results that nobody named too.
-    Raises HarnessError where it cannot write.
+    declared: places of units among those of their case, in which order they are told. Raises HarnessError where it
+    cannot write.
     """
     places = _places(folder, trials)
     rows = {place: row for row in unfinished for place in _places(folder, [row.place])}
@@ -111,8 +113,8 @@ def update_report(folder: Path, cache: Path, trials: Iterable[str] = (), *, unfi
             known, changes, full = Known({}, [], {}, {}, {}, {}, {}), {}, True
         from evalkit.report.refresh import refresh  # only here: it imports what makes lines
 
-        state, now = refresh(folder, known, changes, [*places, *rows], rows, full=full)
-        if now != known:
+        state, now = refresh(folder, known, changes, [*places, *rows], rows, full=full, declared=declared or {})
+        if now != known or [*now.lines] != [*known.lines]:
             _keep(cache, now)
         return state._replace(changes=told)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,3 +31,17 @@ def test_a_run_of_all_arms_ends_with_their_table(project: MiniProject, tmp_path:
                           text=True, capture_output=True, check=True, stdin=subprocess.DEVNULL).stdout
     assert table.splitlines()[:6] == past.partition("arms of mini, ")[2].splitlines()[:6], "the same arms less the same"
     assert "arms of" not in project.doit("run", "case:greeting", "agent=oracle", "judge=off", "arm=all").out
+
+
+def test_reports_have_arms_in_the_order_of_their_declaration(project: MiniProject) -> None:
+    """Not in that of their names: summary.md, and the page's matrix."""
+    project.edit("cases/mini/suite.eval", "  define check", "  arm with-skill { about \"Both.\" }\n"
+                 "  arm baseline { skills none }\n\n  define check")
+    done = project.doit("run", "case:greeting", "judge=off", "arm=all")
+    assert 0 == done.status, done.err
+    for name in ("summary.md", "results.csv"):
+        text = project.read(f"results/latest/{name}")
+        assert 0 < text.index("with-skill") < text.index("baseline")
+    heads = re.findall('<span class="arm">(.*?)</span>', project.read("results/latest/report.html"))
+    assert ["with-skill", "baseline"] == heads
+    assert "nothing ran" in project.doit("run", "case:greeting", "judge=off", "arm=all").err

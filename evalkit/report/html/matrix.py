@@ -1,17 +1,19 @@
 """The lines of a run's summary -> the matrix of cases and subjects that report.html opens with; pure.
 
 A row is a case, on a track where it has tracks; a column a subject, on an arm where it has arms; a cell holds the
-trials of both. Rows are sorted by suite and name; columns stand in the order of their first trials.
+trials of both. Rows are sorted by suite and name; columns stand in the order of their first trials, arms in that of
+their suite.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from attrs import define, field, frozen
 
 from evalkit.grade.evidence import plain
+from evalkit.report.arm_order import arm_order
 
 __all__ = ["MARKS", "Column", "Line", "Matrix", "Row", "Suite", "matrix"]
 
@@ -95,12 +97,13 @@ class Matrix:
 
 
 def matrix(trials: Sequence[Mapping[str, Any]]) -> Matrix:
-    """The matrix of the trials of a summary, in their order."""
+    """The matrix of the trials of a summary, in their order; the arms of a subject stand as its cases have them."""
     columns: dict[tuple[str, str, str, str], Column] = {}
     cells: dict[tuple[str, str, str], dict[tuple[str, str, str, str], list[Line]]] = {}
     tiers: dict[tuple[str, str, str], str] = {}
     counts = dict.fromkeys(MARKS, 0)
     lines = []
+    seen: list[tuple[Hashable, str]] = []
     for number, data in enumerate(trials):
         track, arm = parts_of(data)
         model = str(data["model"] or "")
@@ -108,6 +111,7 @@ def matrix(trials: Sequence[Mapping[str, Any]]) -> Matrix:
         if at not in columns:
             vendor, _, name = model.rpartition("/")
             columns[at] = Column(plain(at[0]), plain(vendor), plain(name), plain(arm), plain(at[2]))
+        seen.append(((*at[:3], data["suite"], data["case"], track), arm))
         line = Line(number, data, _title(data))
         lines.append(line)
         counts[line.status] = counts.get(line.status, 0) + 1
@@ -115,6 +119,8 @@ def matrix(trials: Sequence[Mapping[str, Any]]) -> Matrix:
         row = (str(data["suite"]), str(data["case"]), track)
         cells.setdefault(row, {}).setdefault(at, []).append(line)
         tiers.setdefault(row, str(data.get("tier") or ""))
+    subjects, arms = {at[:3]: number for number, at in reversed([*enumerate(columns)])}, arm_order(seen)
+    columns = {at: columns[at] for at in sorted(columns, key=lambda at: (subjects[at[:3]], arms[at[3]]))}
     suites: dict[str, list[Row]] = {}
     for row, of_row in sorted(cells.items(), key=lambda item: item[0]):
         suite, case, track = row

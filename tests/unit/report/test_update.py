@@ -288,3 +288,23 @@ def test_an_update_comes_to_what_a_full_walk_does(rounds: list[list[tuple[str, s
             run.update()
             assert got == {name: (run.folder / name).read_bytes() for name in ("summary.json", *AGGREGATES)
                            if (run.folder / name).is_file()}
+
+
+def test_units_stand_as_they_are_declared(run: Run) -> None:
+    """Reports are written again where that is another order than before, once; who does not know it changes nothing."""
+    def order() -> list[str]:
+        return [trial["place"] for trial in run.read()["trials"]]
+
+    places = ["claude/m/x+bare/trial-1", "claude/m/x+with/trial-1"]
+    for place in places:
+        run.keep(place)
+    run.update(*places, full=True)
+    before = order()
+    declared = {"x+with": 0, "x+bare": 1}
+    written = run.update(full=True, declared=declared).written
+    assert [place for place in before if "x+" in place] == places
+    assert [place for place in order() if "x+" in place] == places[::-1]
+    assert {"summary.json", "results.csv"} <= set(written)
+    assert () == run.update(full=True, declared=declared).written
+    assert () == run.update(full=True).written
+    assert [place for place in order() if "x+" in place] == places[::-1]

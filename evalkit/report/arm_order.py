@@ -1,0 +1,43 @@
+"""The order of arms, and of units, in reports: that in which their suites declare them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from urllib.parse import unquote
+
+__all__ = ["arm_order", "place_order"]
+
+_TRIAL = re.compile(r"trial-([0-9]+)")
+_BEHIND = re.compile("[@+]")
+"""What stands behind a case's name in a unit's."""
+
+
+def place_order(declared: Mapping[str, int]) -> Callable[[str], tuple[object, ...]]:
+    """What sorts places of trials (SUBJECT/UNIT/trial-N): by subject and case, a case's units as they are declared, and
+    trials by number. declared: the places of units among those of their case; of others the name decides.
+    """
+
+    def order(place: str) -> tuple[object, ...]:
+        unit, _, trial = place.rpartition("/")
+        subject, _, name = unit.rpartition("/")
+        plain, number = unquote(name), _TRIAL.search(trial)
+        case = _BEHIND.split(plain, maxsplit=1)[0]
+        return subject.split("/"), case, declared.get(plain, len(declared)), name, int(number[1]) if number else 0
+
+    return order
+
+
+def arm_order(found: Iterable[tuple[Hashable, str]]) -> dict[str, int]:
+    """The places of arms, from trials whose cases have them in order: as the cases on most of them have them.
+
+    found: of each trial what it has in common with those of the same case on other arms, and its arm.
+    """
+    arms: dict[Hashable, dict[str, None]] = {}
+    for common, arm in found:
+        arms.setdefault(common, {})[arm] = None
+    order: dict[str, int] = {}
+    for of_case in sorted(arms.values(), key=len, reverse=True):
+        for arm in of_case:
+            order.setdefault(arm, len(order))
+    return order
