@@ -5,7 +5,8 @@ Reports are summary.json, summary.md, junit.xml and results.csv. A cache has a l
 when the line was made. An update asks for the stamps of all results that are known and of those that the caller names,
 reads those whose stamp is another, drops those that are gone, and writes what came out different (refresh.py). What it
 wrote has stamps too: a report or an aggregate that somebody deleted or changed is written again. Where nothing
-changed, nothing is read but the cache and the stamps, and little is imported.
+changed, nothing is read but the cache and the stamps, and little is imported. The texts are a file of their own: where
+results changed, and none of what is told of them, they are not read.
 
 A trial without a result (an error of the harness, or no budget) has a line because the caller says so, and keeps it
 until it has a new result, or until the run's folder or its summary.json is deleted.
@@ -45,7 +46,7 @@ PAGE = "report.html"
 """Made of the summary, where Jinja2 is installed."""
 REGRADED = "regrade.json"
 """Beside a result.json: what the trial comes to by the checks as they were when it was graded again."""
-_KEY = f"report 5 of evalkit {__version__}"
+_KEY = f"report 6 of evalkit {__version__}"
 """To be raised with every change of what a line is made of."""
 
 
@@ -68,7 +69,9 @@ class Known(NamedTuple):
 
     results: stamps by place; None for a trial without a result. damaged: places of results that could not be read.
     unsettled: digests by place, of results that could change and keep their stamp. written: stamps of reports and
-    of aggregates, by path. statuses, lines: by place, as in the summary. told: by place, the parts of other reports.
+    of aggregates, by path. statuses: by place, as in the summary. marks: by place, digests of a line and what is told.
+
+    The texts: lines of the summary, by place; told: the parts of other reports. They may not be read yet.
     """
 
     results: dict[str, Stamp | None]
@@ -76,6 +79,7 @@ class Known(NamedTuple):
     unsettled: dict[str, str]
     written: dict[str, Stamp]
     statuses: dict[str, str]
+    marks: dict[str, str]
     lines: dict[str, bytes]
     told: dict[str, bytes]
 
@@ -109,13 +113,20 @@ def update_report(folder: Path, cache: Path, trials: Iterable[str] = (), *, unfi
         if known is not None and not changes and not rows and not full:
             return ReportState(len(known.results), 0, (), ())
         told = (SUMMARY,) if known is None else tuple(changes)
-        if known is None or changes.get(SUMMARY, ()) is None:  # it was deleted: a wish to start anew
-            known, changes, full = Known({}, [], {}, {}, {}, {}, {}), {}, True
-        from evalkit.report.refresh import refresh  # only here: it imports what makes lines
+        from evalkit.report.refresh import refresh, told_as_before  # only here: it imports what makes lines
 
+        if known is not None and not rows and not full:
+            same = told_as_before(folder, known, changes, declared or {})
+            if same is not None:
+                _keep_head(cache, same)
+                return ReportState(len(same.marks), len(changes), (), (), told)
+        known = None if changes.get(SUMMARY, ()) is None else _with_texts(cache, known)  # it was deleted: start anew
+        if known is None:
+            known, changes, full = Known({}, [], {}, {}, {}, {}, {}, {}), {}, True
         state, now = refresh(folder, known, changes, [*places, *rows], rows, full=full, declared=declared or {})
         if now != known or [*now.lines] != [*known.lines]:
-            _keep(cache, now)
+            write_kept(_texts(cache), _texts_key(now), b"\n".join([*now.lines.values(), *now.told.values()]))
+            _keep_head(cache, now)
         return state._replace(changes=told)
 
 
@@ -124,19 +135,36 @@ def _places(folder: Path, trials: Iterable[str]) -> list[str]:
 
 
 def _known(cache: Path) -> Known | None:
+    """What the last update left, without its texts."""
     kept = read_kept(cache, _KEY)
     if kept is None:
         return None
-    head, *lines = kept.split(b"\n")
-    results, damaged, unsettled, written, statuses = orjson.loads(head)
+    results, damaged, unsettled, written, statuses, marks = orjson.loads(kept)
     return Known({place: stamp and tuple(stamp) for place, stamp in results.items()}, damaged, unsettled,
-                 {path: tuple(stamp) for path, stamp in written.items()}, statuses,
-                 dict(zip(statuses, lines[: len(statuses)], strict=True)),
-                 dict(zip(statuses, lines[len(statuses) :], strict=True)))
+                 {path: tuple(stamp) for path, stamp in written.items()}, statuses, marks, {}, {})
 
 
-def _keep(cache: Path, known: Known) -> None:
-    write_kept(cache, _KEY, b"\n".join([orjson.dumps([*known][:-2]), *known.lines.values(), *known.told.values()]))
+def _with_texts(cache: Path, known: Known | None) -> Known | None:
+    """The same with its texts; None where they are gone."""
+    kept = None if known is None else read_kept(_texts(cache), _texts_key(known))
+    if known is None or kept is None:
+        return None
+    lines, count = kept.split(b"\n") if known.marks else [], len(known.marks)
+    return known._replace(lines=dict(zip(known.marks, lines[:count], strict=True)),
+                          told=dict(zip(known.marks, lines[count:], strict=True)))
+
+
+def _keep_head(cache: Path, known: Known) -> None:
+    write_kept(cache, _KEY, orjson.dumps([*known][:-2]))
+
+
+def _texts(cache: Path) -> Path:
+    return cache.with_name(f".{cache.name}.texts")
+
+
+def _texts_key(known: Known) -> str:
+    """Of the texts that belong to what is known: a kill between the two files leaves some that do not."""
+    return f"{_KEY} {hashlib.sha256(orjson.dumps(known.marks)).hexdigest()}"
 
 
 def _changes(folder: Path, known: Known, places: Iterable[str],

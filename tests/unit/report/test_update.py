@@ -108,6 +108,30 @@ def test_a_result_of_equal_bytes_makes_nothing_new(run: Run) -> None:
     assert run.update() == ReportState(3, 0, (), ())
 
 
+def test_a_result_that_tells_the_same_needs_no_texts(run: Run) -> None:
+    """Where only its stamp, or what no report tells, is another, nothing is written, and the texts stay as they are."""
+    texts = run.cache.with_name(f".{run.cache.name}.texts")
+    before = stamp(str(texts))
+    path = run.folder / A2 / "result.json"
+    path.write_bytes(path.read_bytes() + b"\n")
+    assert run.update() == ReportState(3, 1, (), ())
+    assert run.update() == ReportState(3, 0, (), ())
+    assert before == stamp(str(texts))
+    run.keep(A2, "fail")
+    assert AGGREGATES[0] in run.update().written
+    assert before != stamp(str(texts))
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:-9])],
+                         ids=["none", "cut"])
+def test_without_the_texts_all_is_read(run: Run, damage: Any) -> None:
+    """Where they are needed, and gone or those of another update."""
+    damage(run.cache.with_name(f".{run.cache.name}.texts"))
+    run.keep(A2, "fail")
+    assert run.update().read == 3
+    assert run.statuses() == {A1: "pass", A2: "fail", B1: "pass"}
+
+
 def test_a_new_trial_is_found_where_it_is_named(run: Run) -> None:
     """What comes from elsewhere is found by a full walk, or where the summary was deleted."""
     places = [f"claude/m/a/trial-{number}" for number in (3, 10)]
