@@ -115,7 +115,12 @@ def look_at(root: Path, environ: Mapping[str, str], command_line: Mapping[str, s
     if any(name.startswith("regrade:") for name in names):
         raise UserError("regrading is no task: it is done whenever it is asked for",
                         hint="why a check would be graded again in a run: `evalkit why case:NAME`")
-    invocation = Invocation(root, environ, command_line)
+    invocation = Invocation(root, environ, command_line,
+                            [name if ":" in name or "/" in name or name == "all" else f"case:{name}" for name in names])
+    if invocation.left_out:
+        from evalkit.diagnostics.show import show_left_out
+
+        show_left_out(invocation.left_out)
     asked = [_whole(name, invocation) for name in invocation.taken(names)]
     cases = expand([name for name in asked if names_a_case(name)], invocation.top())
     inner = [name for name in asked if not names_a_case(name)]

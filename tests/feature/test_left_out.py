@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -59,6 +61,21 @@ def test_whatever_may_have_to_do_with_it_stops(project: MiniProject, names: list
     assert "unknown keyword" in done.err or "error[E" in done.err
     assert "1 error in case files" in done.err
     assert WARNING not in done.err
+
+
+@pytest.mark.parametrize("command", ["why", "plan"])
+def test_what_would_run_is_told_too(project: MiniProject, command: str) -> None:
+    """With the same warning; of what would stop, the same errors."""
+    put(project, **{OTHER: SYNTAX})
+
+    def asked(name: str) -> tuple[int, bool]:
+        done = subprocess.run([sys.executable, "-m", "evalkit.cli", command, name], cwd=project.root, text=True,
+                              env=project.environ, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+        assert "unknown keyword" in done.stderr
+        return done.returncode, f"{WARNING}{OTHER}\n" in done.stderr
+
+    assert (0, True) == asked("case:greeting") == asked("greeting") == asked("suite:more")
+    assert (2, False) == asked("all") == asked("other")
 
 
 def test_a_suite_without_broken_members_runs(project: MiniProject) -> None:
