@@ -46,6 +46,7 @@ class Plan:
         self.environ = environ
         self.choices = choices or read_choices(command_line, environ, root)
         self._spoken: Choices = read_choices(command_line, environ, None)
+        self._looking = False
         self.project = project or load_project(root, self.choices.cases)
         prices = Prices(read_prices(project_table(root, "prices")))
         self.asking = Asking(self.choices.gateway, root, environ, prices)
@@ -111,7 +112,11 @@ class Plan:
         return spoken or of_suite or configured or declared.default
 
     def _named_by(self, choice: str, spoken: object, declared: ModelChoice) -> str:
-        """By what a person asks for a model of their own now, "" where nobody does: then it is the project's."""
+        """By what a person asks for a model of their own now, "" where nobody does: then it is the project's. Who only
+        looks asks for none: what there is can be listed without any key.
+        """
+        if self._looking:
+            return ""
         if spoken:
             return choice
         return declared.variable if declared.variable and self.environ.get(declared.variable) else ""
@@ -229,6 +234,7 @@ class Plan:
         (or, where no unit of its case is named, chosen). asked: None where nothing is to run. whole: these are all that
         is selected, so a track that none of them has is a mistake.
         """
+        self._looking = asked is None
         if asked is not None:
             self.asking.check()
         built = []

@@ -108,3 +108,12 @@ def test_the_doctor_foresees_it(tmp_path: Path) -> None:
             "MINI_JUDGE asks for `google/b`, and no key for it is set"] == told(
                 MINI_MODEL="openai/a,anthropic/x", MINI_JUDGE="google/b")
     assert ["EVALKIT_MODEL asks for `openai/a`, and no key for it is set"] == told(EVALKIT_MODEL="openai/a")
+
+
+def test_cases_are_listed_without_a_key(tmp_path: Path) -> None:
+    """A variable that is set in a shell hides no case from `doit list`; running one is the mistake."""
+    project = a_project(tmp_path)
+    project.env["MINI_MODEL"] = "openai/gpt-x"
+    assert "case:greeting" in project.doit("list").out
+    assert "task_dep" in project.doit("info", "case:greeting").out
+    assert 2 == project.doit("run", "case:greeting").status
