@@ -146,18 +146,18 @@ def test_descriptors_do_not_leak(tmp_path: Path) -> None:
 def test_auto_says_why_it_takes_the_local_lane(monkeypatch: pytest.MonkeyPatch) -> None:
     """And what to type. Who asks for the sandbox gets an error instead."""
     monkeypatch.setattr(choosing, "trouble", lambda path: Trouble("there is none", "type this"))
-    assert ("local", "") == chosen("local", {})
-    lane, told = chosen("auto", {})
+    assert ("local", "") == chosen("local", {}, Path("/evals"))
+    lane, told = chosen("auto", {}, Path("/evals"))
     assert ("local", "lane=auto takes the local lane: there is none. type this") == (lane, told)
     with pytest.raises(UserError, match="lane=sandbox: there is none") as raised:
-        chosen("sandbox", {})
+        chosen("sandbox", {}, Path("/evals"))
     assert "type this" == raised.value.hint
 
 
 def test_auto_takes_the_sandbox_where_it_works() -> None:
     """Without a word."""
     bwrap()
-    assert ("sandbox", "") == chosen("auto", os.environ)
+    assert ("sandbox", "") == chosen("auto", os.environ, Path("/evals"))
 
 
 def test_a_machine_without_bubblewrap(tmp_path: Path) -> None:
