@@ -49,7 +49,10 @@ def test_globs_that_match_no_file(tmp_path: Path) -> None:
 
 def test_a_check_of_one_track(tmp_path: Path) -> None:
     """The answer of that track is looked at, whatever the other's holds."""
-    checks = 'track ts { solution "ts" }\ntrack zig { solution "zig" }\ncheck grep "*.md" has "note" as notes for track ts\n'
+    checks = """track ts { solution "ts" }
+    track zig { solution "zig" }
+    check grep "*.md" has "note" as notes for track ts
+"""
     files = {path(unit="it@ts"): result("fail", "no file matches *.md", ""), "it/zig/main.zig": "", "it/ts/main.ts": ""}
     write(tmp_path, files, case=checks)
     assert [line for line in places(tmp_path) if "no file" in line]
