@@ -82,7 +82,8 @@ def _compile(root: Path, index: Index, changes: Changes, known: Mapping[str, Fil
 
     paths = {*changes.concerned, *(suites[home] for home in homes if home)}
     try:
-        compiled = compile_files(root, sorted(map(Path, paths)), _tracks(known))
+        sound = {regex for path in paths if path in known for regex in known[path].regexes}
+        compiled = compile_files(root, sorted(map(Path, paths)), _tracks(known), sound)
     except CaseErrors:
         return None
     if any(file.suites and not (path in known and known[path].suites) for path, file in compiled.trace.files.items()):

@@ -26,10 +26,11 @@ class Compiled:
         self.trace = trace
 
 
-def compile_files(root: Path, paths: Iterable[Path], tracks: Mapping[str, Collection[str]] | None = None) -> Compiled:
+def compile_files(root: Path, paths: Iterable[Path], tracks: Mapping[str, Collection[str]] | None = None,
+                  sound: Collection[tuple[str, str]] = ()) -> Compiled:
     """Compile case files. Raises `CaseErrors` with all that is wrong in them.
 
-    `tracks`: see `compile_units`.
+    `tracks`, `sound`: see `compile_units`.
     """
     found: list[Diagnostic] = []
     files: list[tuple[Path, nodes.File]] = []
@@ -44,7 +45,7 @@ def compile_files(root: Path, paths: Iterable[Path], tracks: Mapping[str, Collec
     if found:  # what a broken file declares is not known: names that miss would only be echoes of it
         raise CaseErrors(found)
     trace = Trace()
-    units, suites, found = compile_units(root, files, trace, tracks)
+    units, suites, found = compile_units(root, files, trace, tracks, sound=sound)
     if found:
         raise CaseErrors(found)
     return Compiled(units, suites, trace)

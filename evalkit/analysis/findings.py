@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Collection
 from pathlib import Path
 
 from evalkit.analysis.survey import Stamp, stamp
@@ -26,12 +27,15 @@ class Findings:
     """Diagnostics in the order in which they were found, each once: a suite's statement is met once per case.
 
     `looked`: the paths that were found, relative to the project's root. `reads`: the files whose content counts,
-    beside the case files, each with its stamp before it was read.
+    beside the case files, each with its stamp before it was read. `regexes`: those that are some, each with its flags.
+    `sound`: regexes that an earlier compile found to be some.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sound: Collection[tuple[str, str]] = ()) -> None:
+        self.sound = sound
         self.looked: set[str] = set()
         self.reads: dict[str, Stamp] = {}
+        self.regexes: set[tuple[str, str]] = set()
         self._found: dict[tuple[str, str, int, int, int], Diagnostic] = {}
 
     @property
@@ -43,10 +47,10 @@ class Findings:
         with contextlib.suppress(OSError):  # the reader will tell
             self.reads.setdefault(str(path), stamp(str(path)))
 
-    def take_looks(self) -> tuple[set[str], dict[str, Stamp]]:
-        """What was found and read since the last call."""
-        taken = self.looked, self.reads
-        self.looked, self.reads = set(), {}
+    def take_looks(self) -> tuple[set[str], dict[str, Stamp], set[tuple[str, str]]]:
+        """What was found and read since the last call, and the regexes."""
+        taken = self.looked, self.reads, self.regexes
+        self.looked, self.reads, self.regexes = set(), {}, set()
         return taken
 
     def report(self, code: str, message: str, span: Span, *, help: str = "",

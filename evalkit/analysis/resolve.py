@@ -38,6 +38,7 @@ __all__ = ["LANES", "compile_units", "resolve"]
 def compile_units(
     root: Path, files: Sequence[tuple[Path, n.File]], trace: Trace | None = None,
     tracks: Mapping[str, Collection[str]] | None = None, *, beside: Mapping[str, Collection[str]] | None = None,
+    sound: Collection[tuple[str, str]] = (),
 ) -> tuple[dict[str, tuple[m.Case, ...]], dict[str, m.SuiteInfo], list[Diagnostic]]:
     """Compile the parsed files of a project: the units of its cases, its suites and what is wrong, up to a number.
 
@@ -46,8 +47,9 @@ def compile_units(
     `tracks`: these are only some of the files of a project that was compiled before, whose suites have these tracks, by
     their folders. The files of the suites concerned are among them; what these say by themselves is known to be right.
     `beside`: tracks of cases that are left out, by the folders of their suites, where nothing is known to be right.
+    `sound`: regexes with their flags that need not be looked at: they were compiled before.
     """
-    findings = Findings()
+    findings = Findings(sound)
     try:
         units, suites = _compile(findings, root, files, trace or Trace(), tracks, beside or {})
     except TooMany:
@@ -81,7 +83,7 @@ def _compile(
     else:
         for folder, suite in suites.items():
             suite.tracks |= {*tracks.get(str(folder), ())}
-    trace.looked, trace.reads = findings.take_looks()
+    trace.looked, trace.reads, _ = findings.take_looks()
     units: dict[str, tuple[m.Case, ...]] = {}
     names = Names(findings, "case")
     for path, file in files:
@@ -93,10 +95,11 @@ def _compile(
                                 help="put a `suite.eval` with `suite NAME { … }` into its folder or one above")
                 continue
             units[node.name.value] = resolve_case(findings, home, path.parent, node)
-        looked, reads = findings.take_looks()
+        looked, reads, regexes = findings.take_looks()
         trace.files[str(path)] = FileTrace(
             tuple(node.name.value for node in file.cases), len(file.suites), str(home.folder) if home else None,
-            tuple(sorted(declared[path])), tuple(sorted(looked)), tuple(sorted(reads)))
+            tuple(sorted(declared[path])), tuple(sorted(looked)), tuple(sorted(reads)),
+            tuple(sorted(regexes)))
         trace.reads = {**reads, **trace.reads}
     return units, {suite.info.name: suite.info for suite in suites.values()}
 

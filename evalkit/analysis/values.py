@@ -31,6 +31,7 @@ class Values:
 
     def __init__(self, findings: Findings) -> None:
         self.report = findings.report
+        self._findings = findings
 
     def placeholders(self, text: n.Str, known: Collection[str]) -> bool:
         """Whether `text` has no other placeholders than these."""
@@ -129,11 +130,18 @@ class Values:
         return m.Pattern(pattern.value)
 
     def _regex(self, pattern: n.Regex) -> m.Pattern:
+        flags = "".join(sorted(set(pattern.flags)))
+        known = pattern.pattern, flags
+        if known in self._findings.sound or self._is_sound(pattern, flags):
+            self._findings.regexes.add(known)
+        return m.Pattern(pattern.pattern, True, flags)
+
+    def _is_sound(self, pattern: n.Regex, flags: str) -> bool:
+        """Whether it is a regex; else what is wrong with it is reported."""
         import regex  # only here, as in dialect.py
 
         from evalkit.analysis.repeats import written_out
 
-        flags = "".join(sorted(set(pattern.flags)))
         bad = [flag for flag in flags if flag not in FLAGS]
         if bad:
             self.report("E050", f"there is no regex flag `{bad[0]}`", pattern.span,
@@ -147,7 +155,9 @@ class Values:
                 compile_regex(pattern.pattern, flags)
             except (regex.error, ValueError, OverflowError, RecursionError) as error:
                 self.report("E050", f"this regex is not valid: {error}", pattern.span)
-        return m.Pattern(pattern.pattern, True, flags)
+            else:
+                return True
+        return False
 
     def pin(self, pin: n.Str, separator: str, wanted: str) -> str:
         """A package with its version."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from evalkit.analysis import again, compile, load_project
+from evalkit.analysis import again, compile, load_project, values
 from evalkit.analysis.heads import head_of, suite_heads
 from evalkit.analysis.index import load_index
 from evalkit.analysis.survey import survey
@@ -46,8 +46,10 @@ BASE = 'case base {\n  prompt "PROMPT.md"\n  use app\n  check run "true"\n  trac
 """The first suite has a check for this track: a case must have it."""
 STATEMENTS = ('solution "../sol"', 'solution "sol"', 'wrong "bad" fails it', 'guidance "guide"', 'guidance "TODO.md"',
               'check hidden-tests "hidden.txt" run "t {report}"', 'check exists "a"', "# a comment", "tags one",
-              "track zig { }", 'model env OTHER else "v/n"', "skills none", 'about "About."', 'starter "skeleton"')
-RISKY = ("track ts { }", 'check run "y" for track ts as y', 'check holds "hidden.txt"', "trials 0", "use nothing")
+              "track zig { }", 'check grep "*" has /x+/i, /y/ as regexes',
+              'model env OTHER else "v/n"', "skills none", 'about "About."', 'starter "skeleton"')
+RISKY = ("track ts { }", 'check run "y" for track ts as y', 'check holds "hidden.txt"', "trials 0", "use nothing",
+         'check grep "*" has /x(/ as regexes')
 
 
 def settle() -> None:
@@ -266,10 +268,10 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
     found: list[int | None] = []
     compile_ = compile.compile_files
 
-    def noted(root: Path, paths: Any, tracks: Any = None) -> Any:
+    def noted(root: Path, paths: Any, tracks: Any = None, sound: Any = ()) -> Any:
         paths = list(paths)
         found.append(None if tracks is None else len(paths))
-        return compile_(root, paths, tracks)
+        return compile_(root, paths, tracks, sound)
 
     monkeypatch.setattr(compile, "compile_files", noted)
     return found
@@ -322,6 +324,25 @@ def settled(tmp_path: Path, compiled: list[int | None]) -> Path:
     load_project(tmp_path)
     compiled.clear()
     return tmp_path / "cases"
+
+
+def test_a_regex_is_compiled_once(settled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that a file had before are known to be some; with other flags, it is another one. None is taken unseen."""
+    case = settled / "b/f1.eval"
+    seen: list[tuple[str, str]] = []
+    compile_regex = values.compile_regex
+    monkeypatch.setattr(values, "compile_regex", lambda *asked: seen.append(asked) or compile_regex(*asked))
+    for regexes, expected in (("/x+/, /y/i", [("x+", ""), ("y", "i")]), ("/y/i, /x+/, /z/", [("z", "")]),
+                              ("/x+/i", [("x+", "i")]), ("/y/i", [("y", "i")])):
+        put(case, BASE.replace("base", "c1").replace("track ts { }", f'check grep "*" has {regexes} as found'))
+        settle()
+        seen.clear()
+        assert told(settled.parent) is not None
+        assert expected == seen
+        assert truth(settled.parent) == told(settled.parent)
+        settle()
+    put(case, case.read_text().replace("/y/i", "/y(/"))
+    assert "is not valid" in told(settled.parent)[0]
 
 
 def put(path: Path, text: str) -> None:
@@ -377,10 +398,10 @@ def test_a_folder_that_is_another_one_meanwhile(settled: Path, compiled: list[in
     """Its listing is what it was before; what was found in it, below or above it is not to be trusted."""
     compile_ = compile.compile_files
 
-    def disturbed(root: Path, paths: Any, tracks: Any = None) -> Any:
+    def disturbed(root: Path, paths: Any, tracks: Any = None, sound: Any = ()) -> Any:
         put(settled / folder / "z.txt", "")
         (settled / folder / "z.txt").unlink()
-        return compile_(root, paths, tracks)
+        return compile_(root, paths, tracks, sound)
 
     monkeypatch.setattr(compile, "compile_files", disturbed)
     renamed(settled, "b/answered.eval", "true", "false")
