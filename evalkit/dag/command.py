@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import re
 import sys
 import time
@@ -67,6 +68,7 @@ class Run(DoitRun):  # type: ignore[misc]
         finally:
             interrupts.ignore()
             _print(lambda: None)
+            gc.freeze()  # the process ends: looking through all that it holds once more took 6 ms of a no-op
 
     def _parse_execute(self, in_args: list[str]) -> int:
         assert isinstance(self.loader, Loader)
