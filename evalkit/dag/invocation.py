@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 from evalkit.analysis.project import load_project
 from evalkit.dag.selection import ablation, cases_meant
 from evalkit.dag.settled import Settled, UpToDateTask, context_of
+from evalkit.dag.summing_up import can_draw
 from evalkit.errors import UserError
 from evalkit.plan.choices import read_choices
 from evalkit.report.row import Row
-from evalkit.report.update import PAGE, REPORTS
+from evalkit.report.update import DATA, PAGE, REPORTS
 
 if TYPE_CHECKING:
     from evalkit.analysis.index import Index
@@ -184,7 +185,7 @@ class Invocation:
             choices["lane"] = f"auto, with {find_bwrap(self.environ.get('PATH'))}"
         self._settled = Settled(self.root, state, context_of(choices, self.environ, self.index.variables), self.started)
         report = f"report:{self.run}"
-        found = self._settled.find({report: "", **{name: self._fingerprint(name) for name in names}})
+        found = self._settled.find({report: _with(), **{name: self._fingerprint(name) for name in names}})
         self.summed_up = found.pop(report, None) is not None
         self.rows = {}
         for name, rows in found.items():
@@ -203,8 +204,8 @@ class Invocation:
             return
         program = [self._plan.program] if self._plan and self._plan.program else []
         folder = self.root / "results" / self.run
-        reports = [folder / name for name in REPORTS] + ([folder / PAGE] if (folder / PAGE).exists() else [])
-        said = "" if summed_up else "not summed up"
+        said = _with() if summed_up else "not summed up"
+        reports = [folder / name for name in (*REPORTS, PAGE, DATA)]
         report = [] if summed_up is None else [UpToDateTask(f"report:{self.run}", said, [], reports, [])]
         self._settled.keep([*report, *(
             UpToDateTask(name, self._fingerprint(name),
@@ -213,3 +214,8 @@ class Invocation:
                          [path for tasks, _ in trials for path in tasks.made()],
                          [row.to_data() for _, row in trials])
             for name, trials in done.items())])
+
+
+def _with() -> str:
+    """With what a run is summed up: one that had no page is looked at again once there can be one."""
+    return "a page" if can_draw() else "no page"

@@ -13,6 +13,7 @@ verdict that still holds, is used in any case.
 
 from __future__ import annotations
 
+import os
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -58,6 +59,7 @@ from evalkit.records import SCHEMA, Misfit, structure, unstructure, write_bytes
 from evalkit.report.changes import TRIAL, Change, Changes
 from evalkit.report.regraded import REGRADED, RegradedTrial
 from evalkit.report.result import CheckResult, check_result, judge_result, trial_status
+from evalkit.report.update import PAGE
 
 if TYPE_CHECKING:
     from evalkit.analysis.project import Project
@@ -376,6 +378,8 @@ class _Regrading:
         data = orjson.dumps({"schema": SCHEMA, **unstructure(record)},
                             option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n"
         if data != trial.written:
+            with suppress(OSError):
+                os.utime(self.session.places.results / self.run / PAGE)  # where it is not made again, the next run sees
             write_bytes(trial.folder / REGRADED, data, sync=False)  # it can be made again
 
     def _compare(self, trial: StoredTrial, unit: _Unit, grades: Sequence[tuple[Check | Judge, Grade]],

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalkit.plan.choices import Choices
     from evalkit.report.html import PageState
 
-__all__ = ["declared_units", "draw_page", "drawn", "sum_up", "summary_places", "told"]
+__all__ = ["can_draw", "declared_units", "draw_page", "drawn", "sum_up", "summary_places", "told"]
 
 
 def summary_places(root: Path, run: str) -> tuple[Path, Path]:
@@ -80,12 +80,17 @@ def draw_page(root: Path, run: str, environ: Mapping[str, str], choices: Choices
                        held=[row.place for row in held if row.ended])
 
 
+def can_draw() -> bool:
+    """Whether what makes report.html is installed."""
+    return find_spec("jinja2") is not None
+
+
 def drawn(root: Path, run: str, environ: Mapping[str, str], choices: Choices, *,
           held: Sequence[Row] = ()) -> list[EvalkitError]:
     """`draw_page` at the end of a run: what went wrong. Without Jinja2 there is no page, and nothing wrong."""
     from evalkit.errors import EvalkitError, HarnessError
 
-    if find_spec("jinja2") is None:
+    if not can_draw():
         return []
     try:
         return list(draw_page(root, run, environ, choices, held=held).errors)

@@ -35,7 +35,7 @@ from evalkit.errors import HarnessError
 from evalkit.kept import read_kept, write_kept
 from evalkit.report.row import Row
 
-__all__ = ["AGGREGATE", "PAGE", "REGRADED", "REPORTS", "SUMMARY", "Known", "ReportState", "bytes_digest",
+__all__ = ["AGGREGATE", "DATA", "PAGE", "REGRADED", "REPORTS", "SUMMARY", "Known", "ReportState", "bytes_digest",
            "report_changes", "update_report"]
 
 SUMMARY = "summary.json"
@@ -44,6 +44,8 @@ REPORTS = (SUMMARY, "summary.md", "junit.xml", "results.csv")
 """The files of a run, in the order in which they are written."""
 PAGE = "report.html"
 """Made of the summary, where Jinja2 is installed."""
+DATA = "report-data"
+"""The folder of what that page shows of trials."""
 REGRADED = "regrade.json"
 """Beside a result.json: what the trial comes to by the checks as they were when it was graded again."""
 _KEY = f"report 6 of evalkit {__version__}"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from tests.feature.project import KEY, Done, MiniProject, fake_claude, files_with, on_path
+import pytest
+
+from tests.feature.project import CASE, KEY, Done, MiniProject, fake_claude, files_with, on_path
 
 PLACE = "claude/anthropic%2Fclaude-sonnet-5/greeting/trial-1"
 
@@ -120,3 +123,55 @@ def test_a_trial_that_was_graded_again(project: MiniProject) -> None:
     data = data_of(project, "oracle/greeting/trial-1")
     assert ("pass", "fail") == (data["status"], data["regraded"]["status"])
     assert [["greets", "pass", "fail", "1 of 1 not found: answer.txt"]] == data["regraded"]["changes"]
+
+
+# ---- what changed while no page was made ----
+SECOND = CASE.replace("case greeting", "case farewell").replace("/hello/i", "/reader/i")
+
+
+def two_cases(project: MiniProject) -> None:
+    """A second case, whose answer is the first one's."""
+    folder = project.path("cases/mini")
+    shutil.copytree(folder / "greeting", folder / "farewell")
+    (folder / "farewell/greeting.eval").unlink()
+    project.write("cases/mini/farewell/farewell.eval", SECOND)
+    assert 0 == project.doit("run", "all", "judge=off").status
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_what_changed_without_jinja2_is_shown_once_it_is_there(project: MiniProject, tmp_path: Path, *,
+                                                               edited: bool) -> None:
+    """By a run that has nothing to do, and by one of another case, which finds that trial as it was."""
+    two_cases(project)
+    before = dict(project.env)
+    without_jinja2(project, tmp_path / "site")
+    project.edit("cases/mini/greeting/greeting.eval", "/hello/i", "/goodbye/i")
+    assert 1 == project.doit("run", "all", "judge=off").status
+    project.env = before
+    if edited:
+        project.edit("cases/mini/farewell/farewell.eval", "/reader/i", "/Reader/i")
+    assert 1 == project.doit("run", "all", "judge=off").status
+    assert "fail" == data_of(project, "oracle/greeting/trial-1")["status"]
+
+
+def test_a_regrading_whose_page_was_not_made(project: MiniProject, tmp_path: Path) -> None:
+    """As after a kill: the next run shows it, also one that found the trial as it was."""
+    two_cases(project)
+    project.edit("cases/mini/greeting/greeting.eval", "/hello/i", "/goodbye/i")
+    before = dict(project.env)
+    without_jinja2(project, tmp_path / "site")
+    assert 1 == project.doit("run", "regrade:latest", "judge=off").status
+    project.env = before
+    project.edit("cases/mini/greeting/greeting.eval", "/goodbye/i", "/hello/i")
+    project.edit("cases/mini/farewell/farewell.eval", "/reader/i", "/Reader/i")
+    assert 0 == project.doit("run", "all", "judge=off").status
+    assert "fail" == data_of(project, "oracle/greeting/trial-1")["regraded"]["status"]
+
+
+def test_data_that_somebody_deleted(project: MiniProject) -> None:
+    """A run with nothing to do makes it again: the page finds nothing without it."""
+    project.doit("run", "case:greeting", "agent=oracle")
+    shutil.rmtree(project.path("results/latest/report-data"))
+    assert "nothing ran" in project.doit("run", "case:greeting", "agent=oracle").err
+    assert "pass" == data_of(project, "oracle/greeting/trial-1")["status"]
+    assert "nothing ran" in project.doit("run", "case:greeting", "agent=oracle").err

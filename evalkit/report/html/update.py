@@ -26,14 +26,13 @@ from evalkit.execute.secrets import Redactor
 from evalkit.kept import read_kept, write_kept
 from evalkit.records import BadRecord, read_plain, write_bytes
 from evalkit.report.html.program import program_files
-from evalkit.report.update import PAGE, REGRADED, SUMMARY
+from evalkit.report.update import DATA, PAGE, REGRADED, SUMMARY
 
 if TYPE_CHECKING:
     from evalkit.report.html.trial import Prompt, Reader
 
 __all__ = ["DATA", "PAGE", "PageState", "update_page"]
 
-DATA = "report-data"
 _FORM = 4
 """To be raised with every change of what the data of a trial holds."""
 
