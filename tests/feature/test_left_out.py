@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from tests.feature.project import CASE, Done, MiniProject
+from tests.feature.project import CASE, KEY, Done, MiniProject, fake_claude
 
 GREETING = "cases/mini/greeting/greeting.eval"
 OTHER = "cases/mini/other/other.eval"
@@ -114,6 +115,26 @@ def test_errors_behind_errors(project: MiniProject) -> None:
     assert 0 == done.status, done.err
     assert f"{WARNING}{OTHER}, cases/more/third.eval\n" in done.err
     assert 2 == project.doit("run", "suite:more").status
+
+
+def test_more_errors_than_a_look_finds(project: MiniProject) -> None:
+    """A hundred are looked for at a time."""
+    names = [f"other{number}" for number in range(60)]
+    put(project, **{f"cases/mini/{name}.eval": MEANING.replace("other", name) for name in names})
+    done = project.doit("run", "case:greeting")
+    assert 0 == done.status, done.err
+    assert f"cases/mini/{names[-1]}.eval" in done.err.partition("\n")[0]
+
+
+def test_the_page_tells_what_agents_were_asked(project: MiniProject, tmp_path: Path) -> None:
+    """Of a case that ran beside a broken file."""
+    put(project, **{OTHER: SYNTAX})
+    program, _ = fake_claude(tmp_path / "bin")
+    project.env |= {"AI_GATEWAY_API_KEY": KEY}
+    done = project.doit("run", "case:greeting", "judge=off", f"claude={program}", "gateway=direct")
+    assert 0 == done.status, done.err
+    [data] = project.path("results/latest/report-data/claude").rglob("*.js")
+    assert "Write a greeting into answer.txt." in data.read_text(encoding="utf-8").partition('"talk"')[2]
 
 
 def test_tracks_of_a_case_that_is_left_out(project: MiniProject) -> None:
