@@ -24,7 +24,7 @@ from evalkit.analysis.globs import matching
 from evalkit.analysis.model import PluginSpec
 from evalkit.errors import EvalkitError, HarnessError, UserError
 from evalkit.execute.process import Finished, run
-from evalkit.grade.evidence import EVIDENCE_LIMIT, plain
+from evalkit.grade.evidence import EVIDENCE_LIMIT, excerpt, plain
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.verdict import Verdict
 from evalkit.plugins import Plugin, find_plugin, load_plugin, own_failure
@@ -38,7 +38,11 @@ _STATUSES = ("pass", "fail", "skipped", "error")
 LARGEST = 10_000_000
 """Bytes of a file that a grader is given."""
 _SAID = 20_000
-"""Bytes of what it printed that are looked at where it came to nothing."""
+"""Characters of what it printed that are looked at where it came to nothing."""
+_SUMMARY = 500
+"""Characters of a summary, or of an error, that are kept."""
+_MORE = 4
+"""Times as much is taken of a text before keys are taken out of it: so none of them is cut, and half of it kept."""
 
 
 class Files:
@@ -125,12 +129,17 @@ def grade_plugin(spec: PluginSpec, tree: FinalTree) -> Verdict:
         argv = [sys.executable, "-P", "-m", "evalkit.grade.plugin_child", str(given), str(place)]
         finished = run(argv, cwd=copy.scratch, env={**environ, "PYTHONPATH": str(Path(__file__).parents[2])},
                        limit=spec.limit, log=log, tick=tree.session.tick)
-        said = tree.session.redactor.text(log.read_bytes()[-_SAID:].decode("utf-8", "replace"))
-        return _answered(found.plugin, finished, place, _clipped(said))
+        clean = tree.session.redactor.text
+        said = clean(log.read_bytes()[-_SAID * _MORE:].decode("utf-8", "replace"))[-_SAID:]
+        try:
+            verdict = _answered(found.plugin, finished, place, excerpt(said))
+        except EvalkitError as error:
+            raise type(error)(clean(error.message)[:_SUMMARY], hint=clean(error.hint)[:_SUMMARY]) from None
+    return evolve(verdict, summary=clean(verdict.summary)[:_SUMMARY], evidence=clean(verdict.evidence)[:EVIDENCE_LIMIT])
 
 
 def _answered(plugin: Plugin, finished: Finished, place: Path, said: str) -> Verdict:
-    """What the grader's process left at a place; it may have raised evalkit's own errors. said: what it printed."""
+    """What the grader's process left at a place. Raises what it raised of evalkit's own errors. said: its output."""
     if finished.ended_by:
         return Verdict("error", f"{plugin.shown} was ended by its {finished.ended_by}", said)
     try:
@@ -139,7 +148,7 @@ def _answered(plugin: Plugin, finished: Finished, place: Path, said: str) -> Ver
             raise TypeError("no object")
         if (raised := answer.get("raised")) is None:
             return structure(answer, Verdict)
-        kind, message, hint = map(str, raised)
+        kind, message, hint = [str(part)[:_SUMMARY * _MORE] for part in raised]
     except (OSError, ValueError, TypeError):
         return Verdict("error", f"{plugin.shown} ended without a verdict (exit status {finished.exit_code})", said)
     raise (UserError if kind == "UserError" else HarnessError)(message, hint=hint)
@@ -166,8 +175,9 @@ def grade_files(grader: str, files: Files, settings: Mapping[str, str]) -> Verdi
             raise ValueError(f"its status is {verdict.status}")
     except (TypeError, ValueError) as error:
         return Verdict("error", plain(f"{found.plugin.shown} returned a verdict that is none: {error}"))
-    return evolve(verdict, summary=plain(str(verdict.summary)), evidence=_clipped(str(verdict.evidence)), judging=None)
+    return evolve(verdict, summary=plain(verdict.summary[:_SUMMARY * _MORE]), evidence=_clipped(verdict.evidence),
+                  judging=None)
 
 
 def _clipped(text: str) -> str:
-    return "\n".join(plain(line) for line in text[:EVIDENCE_LIMIT].splitlines())
+    return "\n".join(plain(line) for line in text[:EVIDENCE_LIMIT * _MORE].splitlines())
