@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from evalkit.analysis import again, compile, load_project, values
+from evalkit.analysis.dialect import compile_regex
 from evalkit.analysis.heads import head_of, suite_heads
 from evalkit.analysis.index import load_index
 from evalkit.analysis.survey import survey
@@ -330,8 +331,12 @@ def test_a_regex_is_compiled_once(settled: Path, monkeypatch: pytest.MonkeyPatch
     """Those that a file had before are known to be some; with other flags, it is another one. None is taken unseen."""
     case = settled / "b/f1.eval"
     seen: list[tuple[str, str]] = []
-    compile_regex = values.compile_regex
-    monkeypatch.setattr(values, "compile_regex", lambda *asked: seen.append(asked) or compile_regex(*asked))
+
+    def noted(text: str, flags: str) -> object:
+        seen.append((text, flags))
+        return compile_regex(text, flags)
+
+    monkeypatch.setattr(values, "compile_regex", noted)
     for regexes, expected in (("/x+/, /y/i", [("x+", ""), ("y", "i")]), ("/y/i, /x+/, /z/", [("z", "")]),
                               ("/x+/i", [("x+", "i")]), ("/y/i", [("y", "i")])):
         put(case, BASE.replace("base", "c1").replace("track ts { }", f'check grep "*" has {regexes} as found'))
