@@ -53,12 +53,16 @@ def cleaned(data: Any, redactor: Redactor) -> Any:
     """Plain data with every text cleaned, and a `Held` as what is shown of it. Names of fields are ours, and stay.
 
     All texts are cleaned as one: the redactor looks for each kind of key in turn, however short a text is. What parts
-    them is in none of them, and no part of a key; if it is not as it was after all, each is cleaned by itself.
+    them is in none of them, and no part of a key; if it is not as it was after all, each is cleaned by itself. Data
+    without a key, and without a `Held`, are returned as they are.
     """
     texts: list[str] = []
-    _gather(data, texts)
+    holds = _gather(data, texts)
     joined = _BETWEEN.join(texts)
-    parts = redactor.text(joined).split(_BETWEEN) if joined.count(_BETWEEN) == len(texts) - 1 else []
+    clean_text = redactor.text(joined)
+    if clean_text == joined and not holds:
+        return data
+    parts = clean_text.split(_BETWEEN) if joined.count(_BETWEEN) == len(texts) - 1 else []
     clean = iter(parts if len(parts) == len(texts) else [redactor.text(text) for text in texts])
     return _rebuilt(data, clean)
 
@@ -66,17 +70,22 @@ def cleaned(data: Any, redactor: Redactor) -> Any:
 _BETWEEN = "\n\x1e\x1f\x1e\n"
 
 
-def _gather(data: Any, texts: list[str]) -> None:
+def _gather(data: Any, texts: list[str]) -> bool:
+    """Add the texts in some data to a list; whether one of them is a `Held`."""
     if isinstance(data, str):
         texts.append(data)
-    elif isinstance(data, Held):
+        return False
+    if isinstance(data, Held):
         texts += [data.head, data.tail] if data.left_out else [data.head]
-    elif isinstance(data, Mapping):
+        return True
+    holds = False
+    if isinstance(data, Mapping):
         for value in data.values():
-            _gather(value, texts)
+            holds |= _gather(value, texts)
     elif isinstance(data, list | tuple):
         for value in data:
-            _gather(value, texts)
+            holds |= _gather(value, texts)
+    return holds
 
 
 def _rebuilt(data: Any, clean: Iterator[str]) -> Any:
