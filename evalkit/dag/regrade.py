@@ -13,7 +13,6 @@ verdict that still holds, is used in any case.
 
 from __future__ import annotations
 
-import os
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -40,6 +39,7 @@ from evalkit.analysis.model import (
 )
 from evalkit.dag.old_verdicts import holding, latest, old_key, old_statuses, why
 from evalkit.dag.stored import Found, StoredTrial, Trees, stored_trials
+from evalkit.dag.summing_up import page_is_behind
 from evalkit.diagnostics import did_you_mean
 from evalkit.digest import digest
 from evalkit.errors import EvalkitError, Exit, HarnessError, UserError
@@ -59,7 +59,6 @@ from evalkit.records import SCHEMA, Misfit, structure, unstructure, write_bytes
 from evalkit.report.changes import TRIAL, Change, Changes
 from evalkit.report.regraded import REGRADED, RegradedTrial
 from evalkit.report.result import CheckResult, check_result, judge_result, trial_status
-from evalkit.report.update import PAGE
 
 if TYPE_CHECKING:
     from evalkit.analysis.project import Project
@@ -378,8 +377,7 @@ class _Regrading:
         data = orjson.dumps({"schema": SCHEMA, **unstructure(record)},
                             option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n"
         if data != trial.written:
-            with suppress(OSError):
-                os.utime(self.session.places.results / self.run / PAGE)  # where it is not made again, the next run sees
+            page_is_behind(self.session.places.results / self.run)
             write_bytes(trial.folder / REGRADED, data, sync=False)  # it can be made again
 
     def _compare(self, trial: StoredTrial, unit: _Unit, grades: Sequence[tuple[Check | Judge, Grade]],

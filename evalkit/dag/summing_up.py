@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
@@ -9,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalkit.report.row import Row
-from evalkit.report.update import update_report
+from evalkit.report.update import PAGE, update_report
 
 if TYPE_CHECKING:
     from evalkit.analysis.index import Index
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from evalkit.plan.choices import Choices
     from evalkit.report.html import PageState
 
-__all__ = ["can_draw", "declared_units", "draw_page", "drawn", "sum_up", "summary_places", "told"]
+__all__ = ["can_draw", "declared_units", "draw_page", "drawn", "page_is_behind", "sum_up", "summary_places", "told"]
 
 
 def summary_places(root: Path, run: str) -> tuple[Path, Path]:
@@ -80,6 +82,12 @@ def draw_page(root: Path, run: str, environ: Mapping[str, str], choices: Choices
                        held=[row.place for row in held if row.ended])
 
 
+def page_is_behind(folder: Path) -> None:
+    """Have the next run look at the whole page of a run, whatever that one settled: where nobody makes it again now."""
+    with contextlib.suppress(OSError):
+        os.utime(folder / PAGE)
+
+
 def can_draw() -> bool:
     """Whether what makes report.html is installed."""
     return find_spec("jinja2") is not None
@@ -90,13 +98,17 @@ def drawn(root: Path, run: str, environ: Mapping[str, str], choices: Choices, *,
     """`draw_page` at the end of a run: what went wrong. Without Jinja2 there is no page, and nothing wrong."""
     from evalkit.errors import EvalkitError, HarnessError
 
+    folder, _ = summary_places(root, run)
     if not can_draw():
+        page_is_behind(folder)
         return []
     try:
         return list(draw_page(root, run, environ, choices, held=held).errors)
     except EvalkitError as error:
+        page_is_behind(folder)
         return [error]
     except Exception as error:  # noqa: BLE001 - our own bug: the verdicts stand, and are still to be printed
+        page_is_behind(folder)
         return [HarnessError(f"report.html cannot be made: {type(error).__name__}: {error}",
                              hint=f"this is a bug in evalkit; please report what `evalkit report {run}` says")]
 
