@@ -1,0 +1,1 @@
+../../../solution-ts/src/core.ts
