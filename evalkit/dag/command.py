@@ -21,7 +21,7 @@ from evalkit.dag import interrupts
 from evalkit.dag.failure import Failure
 from evalkit.dag.invocation import Invocation
 from evalkit.dag.loader import Loader
-from evalkit.dag.summing_up import declared_units, drawn, sum_up
+from evalkit.dag.summing_up import declared_units, drawn, sum_up, told_units
 from evalkit.diagnostics.streams import drop_output
 from evalkit.errors import EvalkitError, Exit
 from evalkit.report.row import Row, failed_row
@@ -161,9 +161,10 @@ class Run(DoitRun):  # type: ignore[misc]
         return _tell(look, _each_once(rows.get(name, ()) for name in asked), errors, reporter)
 
 
-def _declared(look: Invocation) -> dict[str, int] | None:
-    """The order of units in reports; None where not all of them are known: then it stays as it is."""
-    return None if look.left_out else declared_units(look.index)
+def _declared(look: Invocation) -> dict[str, int]:
+    """The order of units in reports. Those of cases that are left out stand as they stood."""
+    declared = declared_units(look.index)
+    return declared | told_units(look.root, look.run, besides=look.index.cases) if look.left_out else declared
 
 
 def _interrupted() -> int:

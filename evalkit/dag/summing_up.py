@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalkit.report.row import Row
-from evalkit.report.update import PAGE, update_report
+from evalkit.report.update import PAGE, SUMMARY, update_report
 
 if TYPE_CHECKING:
     from evalkit.analysis.index import Index
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from evalkit.plan.choices import Choices
     from evalkit.report.html import PageState
 
-__all__ = ["can_draw", "declared_units", "draw_page", "drawn", "page_is_behind", "sum_up", "summary_places", "told"]
+__all__ = ["can_draw", "declared_units", "draw_page", "drawn", "page_is_behind", "sum_up", "summary_places", "told",
+           "told_units"]
 
 
 def summary_places(root: Path, run: str) -> tuple[Path, Path]:
@@ -32,6 +33,19 @@ def summary_places(root: Path, run: str) -> tuple[Path, Path]:
 def declared_units(index: Index) -> dict[str, int]:
     """The places of units among those of their case, of the cases that have several."""
     return {unit: at for head in index.cases.values() if len(head.units) > 1 for at, unit in enumerate(head.units)}
+
+
+def told_units(root: Path, run: str, *, besides: Container[str]) -> dict[str, int]:
+    """The places of units as a run's summary has them, but those of some cases. None where it cannot be read."""
+    from evalkit.errors import HarnessError
+    from evalkit.records import read_plain
+    from evalkit.report.arm_order import arm_order
+
+    with contextlib.suppress(FileNotFoundError, HarnessError, KeyError, TypeError):
+        lines = read_plain(summary_places(root, run)[0] / SUMMARY)["trials"]
+        return arm_order([((line["agent"], line["model"], line["case"]), line["unit"])
+                          for line in lines if line["case"] not in besides])
+    return {}
 
 
 def told(changes: Sequence[str]) -> str:

@@ -162,6 +162,26 @@ def test_results_of_broken_cases_stay_in_the_summary(project: MiniProject) -> No
     assert (1, {}) == (last.status, last.ran)
 
 
+def test_reports_keep_the_order_of_what_is_left_out(project: MiniProject) -> None:
+    """Arms stand as they are declared, also where a run beside the broken file adds results."""
+    put(project, **{OTHER: SMALL.format("")})
+    project.edit(SUITE, "  profile note", '  arm with-skill { about "Both." }\n  arm baseline { skills none }\n'
+                 "  profile note")
+    project.doit("run", "all", "agent=nop", "arm=all", "judge=off")
+
+    def units() -> list[str]:
+        return [line["unit"] for line in json.loads(project.read("results/latest/summary.json"))["trials"]
+                if line["agent"] == "nop"]
+
+    before = units()
+    assert ["greeting+with-skill", "greeting+baseline", "other+with-skill", "other+baseline"] == before[1:]
+    project.write(OTHER, SYNTAX)
+    assert 0 == project.doit("run", "case:far", "agent=oracle").status
+    assert before == units()
+    assert 0 == project.doit("run", "case:greeting", "agent=oracle", "arm=all", "judge=off").status
+    assert before == units()
+
+
 def test_an_edit_beside_a_broken_file_runs_what_it_changes(project: MiniProject) -> None:
     """Nothing is kept of what is compiled then; what settled before does not hide the edit."""
     put(project)
