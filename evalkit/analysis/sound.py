@@ -55,7 +55,8 @@ def sound_part(root: Path, cases_folder: str) -> SoundPart | None:
     """What of a project can be used although there are errors in it; None where that cannot be told."""
     with without_collecting():
         paths = survey(root, cases_folder).case_files
-        homes = {path: _home(path, {other.parent for other in paths if other.name == _SUITE}) for path in paths}
+        suites_at = {path.parent for path in paths if path.name == _SUITE}
+        homes = {path: next((folder for folder in path.parents if folder in suites_at), None) for path in paths}
         found: list[Diagnostic] = []
         parsed: dict[Path, n.File] = {}
         broken: set[Path] = set()
@@ -80,12 +81,6 @@ def sound_part(root: Path, cases_folder: str) -> SoundPart | None:
             found += more
             broken |= {path for item in more for path in _places(item)}
     return None
-
-
-def _home(path: Path, suites: Iterable[Path]) -> Path | None:
-    """The folder of the suite that a file belongs to."""
-    there = set(suites)
-    return next((folder for folder in path.parents if folder in there), None)
 
 
 def _tracks(parsed: dict[Path, n.File], out: Iterable[Path], homes: dict[Path, Path | None]) -> dict[str, set[str]]:
