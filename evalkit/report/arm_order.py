@@ -4,28 +4,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import cache
 from urllib.parse import unquote
 
 __all__ = ["arm_order", "place_order"]
 
 _TRIAL = re.compile(r"trial-([0-9]+)")
-_BEHIND = re.compile("[@+]")
-"""What stands behind a case's name in a unit's."""
 
 
 def place_order(declared: Mapping[str, int]) -> Callable[[str], tuple[object, ...]]:
     """What sorts places of trials (SUBJECT/UNIT/trial-N): by subject and case, a case's units as they are declared, and
-    trials by number. declared: the places of units among those of their case; of others the name decides.
+    trials by number. declared: the places of units among those of their case. Others, such as those of a case that is
+    gone, stand behind them as another case has them, else by name.
     """
+
+    @cache
+    def elsewhere() -> dict[str, int]:
+        """The places of tracks and arms in a case that has them."""
+        found: dict[str, int] = {}
+        for unit, at in declared.items():
+            found.setdefault(unit.removeprefix(_case(unit)), at)
+        return found
 
     def order(place: str) -> tuple[object, ...]:
         unit, _, trial = place.rpartition("/")
         subject, _, name = unit.rpartition("/")
         plain, number = unquote(name), _TRIAL.search(trial)
-        case = _BEHIND.split(plain, maxsplit=1)[0]
-        return subject.split("/"), case, declared.get(plain, len(declared)), name, int(number[1]) if number else 0
+        case, last = _case(plain), len(declared)
+        at = declared.get(plain, last)
+        like = elsewhere().get(plain.removeprefix(case), last) if at == last and plain != case else 0
+        return subject.split("/"), case, at, like, name, int(number[1]) if number else 0
 
     return order
+
+
+def _case(unit: str) -> str:
+    return unit.partition("@")[0].partition("+")[0]
 
 
 def arm_order(found: Iterable[tuple[Hashable, str]]) -> dict[str, int]:

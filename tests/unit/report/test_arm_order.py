@@ -12,12 +12,14 @@ DECLARED = {"a@zig+with": 0, "a@zig+bare": 1, "a@ts+with": 2, "a@ts+bare": 3}
 
 
 def test_places_of_units_are_sorted_as_they_are_declared() -> None:
-    """Subjects and cases by name, trials by number; what is not declared comes after what is."""
+    """Subjects and cases by name, trials by number; what is not declared comes last, in the order of others."""
     places = ["c/m/a%40zig+gone/trial-1", "c/m/a@ts+bare/trial-1", "c/m/a@zig+bare/trial-10",
               "c/m/a@zig+bare/trial-2", "c/m/a@zig+with/trial-1", "c/m/a-b/trial-1", "b/a@ts+with/trial-1"]
     assert ["b/a@ts+with/trial-1", "c/m/a@zig+with/trial-1", "c/m/a@zig+bare/trial-2", "c/m/a@zig+bare/trial-10",
             "c/m/a@ts+bare/trial-1", "c/m/a%40zig+gone/trial-1", "c/m/a-b/trial-1"] == sorted(
                 places, key=place_order(DECLARED))
+    gone = [f"c/gone+{arm}/trial-1" for arm in ("with", "bare", "other")]
+    assert gone == sorted(sorted(gone), key=place_order({"a+with": 0, "a+bare": 1}))
     assert ["c/x+bare/trial-1", "c/x+with/trial-1"] == sorted(
         ["c/x+with/trial-1", "c/x+bare/trial-1"], key=place_order({}))
 
