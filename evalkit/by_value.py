@@ -21,7 +21,7 @@ def by_value(kind: type[T]) -> type[T]:
     """Make instances of an attrs class equal where their fields are.
 
     What fields say of themselves holds: `eq=False` counts in nothing, `hash=False` in no hash, `repr=False` is not
-    shown.
+    shown, `repr=SHOWN` is shown so.
     """
     fields = [field for field in attrs.fields(kind) if field.eq]  # type: ignore[arg-type]
     state: Callable[[Any], Any] = attrgetter(*(field.name for field in fields))
@@ -41,5 +41,6 @@ def by_value(kind: type[T]) -> type[T]:
 
 def _shown(value: Any) -> str:
     kind = type(value)
-    told = (f"{field.name}={getattr(value, field.name)!r}" for field in attrs.fields(kind) if field.repr)
+    told = (f"{field.name}={(field.repr if callable(field.repr) else repr)(getattr(value, field.name))}"
+            for field in attrs.fields(kind) if field.repr)
     return f"{kind.__name__}({', '.join(told)})"

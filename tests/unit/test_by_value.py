@@ -47,6 +47,16 @@ def test_what_is_shown() -> None:
     assert "Shared(name='a', at=0, note='')" == repr(Shared("a", key="secret"))
 
 
+def test_a_field_that_is_shown_otherwise() -> None:
+    """Such as a key by its length."""
+    @by_value
+    @frozen(eq=False, repr=False)
+    class Masked:
+        key: str = field(repr=lambda key: f"{len(key)} characters")
+
+    assert "Masked(key=6 characters)" == repr(Masked("secret"))
+
+
 def test_it_survives_pickling() -> None:
     """Compiled cases are kept so."""
     assert Shared("a", 3, "k", "n") == pickle.loads(pickle.dumps(Shared("a", 3, "k", "n")))
