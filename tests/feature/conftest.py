@@ -12,10 +12,11 @@ import pytest
 from evalkit.gateway import Reply, ScriptedGateway, ToolCall
 from tests.feature.project import KEY, MiniProject, fake_claude
 
-LONG = ("test_api", "test_broken", "test_budget", "test_calls", "test_command_line", "test_crash", "test_disk",
-        "test_edits", "test_escape", "test_gateway", "test_guidance", "test_incremental", "test_judges",
-        "test_parallel", "test_planted", "test_regrade", "test_retries", "test_sandbox", "test_sandbox_kill",
-        "test_secrets", "test_settled", "test_signals", "test_two_runs", "test_upload", "test_viewer", "test_why")
+LONG = ("test_api", "test_audit", "test_broken", "test_budget", "test_calls", "test_command_line", "test_crash",
+        "test_disk", "test_edits", "test_escape", "test_gateway", "test_guidance", "test_html_report",
+        "test_incremental", "test_judges", "test_left_out", "test_parallel", "test_plan_command", "test_planted",
+        "test_plugins", "test_regrade", "test_retries", "test_sandbox", "test_sandbox_kill", "test_secrets",
+        "test_settled", "test_signals", "test_statuses", "test_two_runs", "test_upload", "test_viewer", "test_why")
 """Modules whose tests run many runs each, or kill and interrupt them: no part of the quick tests."""
 
 
