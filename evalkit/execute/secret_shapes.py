@@ -20,13 +20,15 @@ _DIGIT = rb"(?=[A-Za-z_-]{0,60}[0-9])"
 _IS = rb"[\"'\\]{0,4}\s{0,4}[:=]\s{0,4}[\"'\\]{0,4}"
 """Between a name and its value, in JSON, YAML and code."""
 
+# Groups that are never tried again are written `(?>…*)`, not `…*+`: before Python 3.11.5 that goes wrong where the last
+# try fails half way (CPython issue 106052), and lines of a key were left.
 _BETWEEN = rb"(?:\s|\\{1,8}[nrt]|%0[AaDd]|[\"',>|]|\+(?=\s))"
 """Between two lines of a private key: in files, JSON, URLs, quoted mails, code that puts texts together."""
-_HEADER = rb"(?:" + _BETWEEN + rb"{0,40}+[A-Za-z-]{4,20}:[^\n\\]{1,100}(?=\s|\\))?"
+_GAP = rb"(?>" + _BETWEEN + rb"{1,40})"
+_HEADER = rb"(?:(?>" + _BETWEEN + rb"{0,40})[A-Za-z-]{4,20}:[^\n\\]{1,100}(?=\s|\\))?"
 _LINES = (
-    3 * _HEADER + _BETWEEN + rb"{1,40}+(?P<key>[A-Za-z0-9+/]{40,}+={0,2}(?:"
-    + _BETWEEN + rb"{1,40}+[A-Za-z0-9+/]{16,}+={0,2})*+"
-    rb"(?:" + _BETWEEN + rb"{1,40}+[A-Za-z0-9+/=]{1,17}+(?=" + _BETWEEN + rb"{0,40}+(?:-----END|=|Private-MAC)))?)")
+    3 * _HEADER + _GAP + rb"(?P<key>[A-Za-z0-9+/]{40,}+={0,2}(?>(?:" + _GAP + rb"[A-Za-z0-9+/]{16,}+={0,2})*)"
+    rb"(?:" + _GAP + rb"[A-Za-z0-9+/=]{1,17}+(?=(?>" + _BETWEEN + rb"{0,40})(?:-----END|=|Private-MAC)))?)")
 """The headers of a private key, and its lines in base64, as far as they are there."""
 _JOINTS = re.compile(rb"\\+[nrt]?|%0[AaDd]|[^A-Za-z0-9/\\%]+")
 """What may differ where such a key is written."""

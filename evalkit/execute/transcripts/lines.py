@@ -23,9 +23,11 @@ _HEAD = 1 << 16
 """Bytes at the beginning in which an array may begin."""
 _ARRAY = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t\r\0]*+\[\s*+(?=\{)", re.MULTILINE)
 _OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t\r\0]*+\{", re.MULTILINE)
-_TOKEN = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+")*+(["{}\[\]])', re.DOTALL)
+# Groups that are never tried again are written `(?>…*)`, not `…*+`: before Python 3.11.5 that goes wrong where the last
+# try fails half way (CPython issue 106052).
+_TOKEN = re.compile(rb'(?>(?:[^"{}\[\]]++|"(?>(?:[^"\\]++|\\.)*)")*)(["{}\[\]])', re.DOTALL)
 """A bracket, with all strings before it; or the beginning of a string that has no end yet."""
-_STRING_END = re.compile(rb'(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
+_STRING_END = re.compile(rb'(?>(?:[^"\\]++|\\.)*)("?)', re.DOTALL)
 
 Record: TypeAlias = tuple[int, bytes | None, bool]
 """Its number, its bytes (None: it is too long), and whether it has an end."""

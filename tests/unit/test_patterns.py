@@ -1,0 +1,56 @@
+"""Regular expressions of the package mean the same on every Python that it runs on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import walk_packages
+from re import _constants as op  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+from typing import Any
+
+import pytest
+
+import evalkit
+from evalkit.execute.secret_shapes import _SHAPES
+
+ONE_CHARACTER = (op.IN, op.LITERAL, op.NOT_LITERAL, op.ANY, op.CATEGORY)
+
+
+def patterns() -> Iterator[tuple[str, Any]]:
+    """Those of modules, and of the shapes of keys, by names."""
+    for found in walk_packages(evalkit.__path__, "evalkit."):
+        if found.name.rpartition(".")[2] != "__main__":
+            for name, value in vars(import_module(found.name)).items():
+                if isinstance(value, re.Pattern):
+                    yield f"{found.name}.{name}", value.pattern
+    for number, shape in enumerate(_SHAPES):
+        yield f"shape {number}", shape._written
+
+
+def repeated_groups(items: Any) -> Iterator[Any]:
+    """Possessive repeats of more than a character, in a parsed pattern."""
+    for code, argument in items:
+        if code is op.POSSESSIVE_REPEAT and [part for part, _ in argument[2]] not in [[one] for one in ONE_CHARACTER]:
+            yield argument
+        stack = [argument]
+        while stack:
+            part = stack.pop()
+            if isinstance(part, parser.SubPattern):
+                yield from repeated_groups(part)
+            elif isinstance(part, list | tuple):
+                stack.extend(part)
+
+
+def test_no_group_is_repeated_for_good() -> None:
+    """`(…)*+` leaves what a last try took, before Python 3.11.5 (CPython issue 106052); `(?>(…)*)` does not."""
+    found = dict(patterns())
+    assert len(found) > 100
+    assert [] == [name for name, text in found.items() if any(repeated_groups(parser.parse(text)))]
+
+
+@pytest.mark.parametrize(("pattern", "many"), [(r"(?:ab?)*+", 1), (r"a*+[bc]++", 0), (r"x(?=(?:a|bc){2,3}+)", 1),
+                                               (r"(?>(?:ab?)*)", 0), (r"y|(?P<n>(?:ab)++)", 1)])
+def test_such_groups_are_found(pattern: str, many: int) -> None:
+    assert many == len(list(repeated_groups(parser.parse(pattern))))
