@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import walk_packages
-from re import _constants as op  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 import pytest
@@ -15,6 +13,7 @@ import pytest
 import evalkit
 from evalkit.execute.secret_shapes import _SHAPES
 
+parser, op = import_module("re._parser"), import_module("re._constants")
 ONE_CHARACTER = (op.IN, op.LITERAL, op.NOT_LITERAL, op.ANY, op.CATEGORY)
 
 
