@@ -101,7 +101,8 @@ def test_an_agent_that_ends_all_it_can(sandboxed: MiniProject) -> None:
 SMALL = Limits(memory=200 * MB, processes=40, file=20 * MB, disk=60 * MB, shared=10 * MB)
 STRUCK: dict[str, tuple[str, str]] = {
     "memory": ("memory limit of 200 MB", "x = bytearray(400 << 20); import time; time.sleep(20)"),
-    "processes": ("limit of 40 processes", "import os, time\nfor _ in range(300):\n    os.fork() or time.sleep(20)"),
+    "processes": ("limit of 40 processes", "import os, time\nfor _ in range(300):\n    os.fork() or time.sleep(20)\n"
+                                           "time.sleep(20)"),
     "a bomb": ("limit of 40 processes", "import os, time\nfor _ in range(9):\n    os.fork()\ntime.sleep(20)"),
     "file": ("file limit of 20 MB", "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n"
                                     "open('big', 'wb').write(bytes(30 << 20))"),
