@@ -137,9 +137,8 @@ class Run(DoitRun):  # type: ignore[misc]
             rows.update({name: [_row(plan, one) for one in of_name] for name, of_name in trials.items()})
             found = _each_once(rows[name] for name in asked)
             if found:
-                new = any(name.startswith("result:") for name in reporter.executed)
                 held = [row for of_name in look.rows.values() for row in of_name] if look.summed_up else ()
-                errors.extend(sum_up(look.root, look.run, found, progress, new=new, held=held,
+                errors.extend(sum_up(look.root, look.run, found, progress, new=reporter.made_results, held=held,
                                      declared=_declared(look)))
                 errors.extend(drawn(look.root, look.run, look.environ, look.choices, held=held))
             if not reporter.ignored:

@@ -54,9 +54,8 @@ def prove(root: Path, environ: Mapping[str, str], cases: Sequence[str] | None, p
         try:
             reporter = run_tasks(plan.session, list(plan.graph.tasks.values()), [f"case:{name}" for name in names],
                                  open_state(plan.session), progress, pools_of(plan.choices))
-            new = any(name.startswith("result:") for name in reporter.executed)
             rows = [row for of_unit in plan.graph.trials.values() for tasks in of_unit if (row := tasks.row())]
-            for error in sum_up(root, PROOF, rows, progress, new=new,
+            for error in sum_up(root, PROOF, rows, progress, new=reporter.made_results,
                                 declared=declared_units(plan.project.index)):
                 raise error
         finally:

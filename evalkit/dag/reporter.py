@@ -27,6 +27,11 @@ class Reporter:
         self.errors: list[str] = []
         self.ignored: list[str] = []
 
+    @property
+    def made_results(self) -> bool:
+        """Whether any trial got a result."""
+        return any(name.startswith("result:") for name in self.executed)
+
     def initialize(self, tasks: Any, selected_tasks: Any) -> None:
         """doit's call before anything runs."""
 
