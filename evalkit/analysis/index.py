@@ -35,8 +35,8 @@ from typing import Any, NamedTuple, TypeAlias
 from evalkit.analysis.survey import Lead, Stamp, changed_leads, changed_stamps, stamp
 from evalkit.kept import read_kept
 
-__all__ = ["CaseHead", "Index", "Log", "Place", "SuiteHead", "folder_of", "key_of", "load_index", "read_index",
-           "without_collecting"]
+__all__ = ["CaseHead", "Index", "Log", "Place", "SuiteHead", "case_of", "folder_of", "key_of", "load_index",
+           "read_index", "without_collecting"]
 
 _FORMAT = 3
 _OWN = (".", "analysis", "syntax", "diagnostics", "diagnostics/entries", "grammar", "../grammar")
@@ -151,6 +151,11 @@ def read_index(root: Path, cases_folder: str) -> Index | None:
     index.stamps, index.leads, index.places, index.log = stamps, leads, places, log
     index.trace, index.key = trace, key
     return index
+
+
+def case_of(unit: str) -> str:
+    """The case of a unit, by its name `CASE@TRACK+ARM`."""
+    return unit.partition("@")[0].partition("+")[0]
 
 
 def folder_of(root: Path) -> Path:

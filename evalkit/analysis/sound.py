@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from evalkit.analysis.files import relative
 from evalkit.analysis.heads import head_of, suite_heads
-from evalkit.analysis.index import Index, without_collecting
+from evalkit.analysis.index import Index, case_of, without_collecting
 from evalkit.analysis.project import Project, compile_project
 from evalkit.analysis.resolve import compile_units
 from evalkit.analysis.survey import survey
@@ -46,7 +46,7 @@ class SoundPart(NamedTuple):
         if kind == "suite":
             return (rest in index.suites and index.suites[rest].folder not in self.folders
                     and not any(case.lower() in self.doubtful for case in index.suites[rest].cases))
-        case = rest.partition("@")[0].partition("+")[0]
+        case = case_of(rest)
         return (kind in ("case", "ablate") and case in index.cases and case.lower() not in self.doubtful
                 and rest in (case, *index.cases[case].units))
 

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalkit.analysis.index import case_of
 from evalkit.authoring.columns import columns, one_line
 from evalkit.authoring.project import find_root
 from evalkit.errors import Exit, UserError
@@ -118,7 +119,7 @@ def _entries(results: Path, options: argparse.Namespace) -> list[_Entry]:
 
 
 def _nothing(options: argparse.Namespace, names: Sequence[str]) -> UserError:
-    case = options.case.partition("+")[0].partition("@")[0]
+    case = case_of(options.case)
     if case in names:
         return UserError(f"no run has a trial of an agent on `{options.case}`",
                          hint="--all tells of known answers and dry runs too" if not options.all else

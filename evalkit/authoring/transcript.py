@@ -11,6 +11,7 @@ from typing import Any
 
 from attrs import evolve, fields
 
+from evalkit.analysis.index import case_of
 from evalkit.authoring.columns import count
 from evalkit.authoring.project import project_of
 from evalkit.errors import Exit, UserError
@@ -96,7 +97,7 @@ def _find(what: str) -> Path:
         raise UserError(f"there is no file or folder `{plain(what)}`",
                         hint="cases and trials are known in the folder of a project")
     found = [path for path in sorted((results / "latest").rglob(f"trial-*/{_NAME}"))
-             if what in (unit := path.parent.parent.name, unit.partition("@")[0].partition("+")[0])]
+             if what in (unit := path.parent.parent.name, case_of(unit))]
     if not found:
         raise UserError(f"there is no transcript `{plain(what)}`",
                         hint="it takes a file, a trial's folder, or a case with a trial in results/latest; known "

@@ -24,6 +24,7 @@ import orjson
 from attrs import define, frozen
 
 from evalkit import __version__
+from evalkit.analysis.index import case_of
 from evalkit.analysis.model import (
     CallsSpec,
     Case,
@@ -229,7 +230,7 @@ class _Regrading:
 
     def _unit(self, name: str) -> _Unit | None:
         if name not in self.units:
-            case = name.partition("@")[0].partition("+")[0]
+            case = case_of(name)
             found = next((unit for unit in self.project.units.get(case, ()) if unit.unit == name), None)
             if found is not None:
                 found = with_checkouts(found, self.session.root, self.session.environ)

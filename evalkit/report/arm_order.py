@@ -7,6 +7,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cache
 from urllib.parse import unquote
 
+from evalkit.analysis.index import case_of
+
 __all__ = ["arm_order", "place_order"]
 
 _TRIAL = re.compile(r"trial-([0-9]+)")
@@ -23,23 +25,19 @@ def place_order(declared: Mapping[str, int]) -> Callable[[str], tuple[object, ..
         """The places of tracks and arms in a case that has them."""
         found: dict[str, int] = {}
         for unit, at in declared.items():
-            found.setdefault(unit.removeprefix(_case(unit)), at)
+            found.setdefault(unit.removeprefix(case_of(unit)), at)
         return found
 
     def order(place: str) -> tuple[object, ...]:
         unit, _, trial = place.rpartition("/")
         subject, _, name = unit.rpartition("/")
         plain, number = unquote(name), _TRIAL.search(trial)
-        case, last = _case(plain), len(declared)
+        case, last = case_of(plain), len(declared)
         at = declared.get(plain, last)
         like = elsewhere().get(plain.removeprefix(case), last) if at == last and plain != case else 0
         return subject.split("/"), case, at, like, name, int(number[1]) if number else 0
 
     return order
-
-
-def _case(unit: str) -> str:
-    return unit.partition("@")[0].partition("+")[0]
 
 
 def arm_order(found: Iterable[tuple[Hashable, str]]) -> dict[str, int]:
