@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from evalkit.digest import digest
 from evalkit.execute.outcome import AgentRecord, Ending, Usage
@@ -29,6 +29,7 @@ from evalkit.records import write_record
 from evalkit.report.html import PageState, update_page
 from evalkit.report.result import CheckResult, TrialResult, trial_status
 from evalkit.report.update import update_report
+from evalkit.values import evolve
 
 __all__ = ["Made", "make_page", "make_run", "make_summary"]
 

@@ -19,8 +19,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import attrs
 import orjson
+
+from evalkit.values import fields_of, has_fields
 
 __all__ = ["GROWN", "LEFTOVERS", "canonical", "digest", "digest_bytes", "digest_file", "digest_path", "folder_record"]
 
@@ -36,16 +37,16 @@ LEFTOVERS = "__pycache__"
 @cache
 def _fields(kind: type[Any]) -> tuple[tuple[str, bool, Any], ...]:
     """The fields of a class that count: name, whether it may be left out, and at which value."""
-    return tuple((field.name, "evalkit.grown" in field.metadata, field.default) for field in attrs.fields(kind)
+    return tuple((field.name, "evalkit.grown" in field.metadata, field.default) for field in fields_of(kind)
                  if field.name not in _FOR_PEOPLE)
 
 
 def canonical(value: object) -> Any:
     """`value` as JSON types, without what only people read."""
-    kind = type(value)
+    kind: Any = type(value)
     if isinstance(value, str):
         return _text(value)
-    if attrs.has(kind):
+    if has_fields(kind):
         fields: dict[str, Any] = {"": kind.__name__}
         for name, optional, default in _fields(kind):
             item = getattr(value, name)

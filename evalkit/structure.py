@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
-import attrs
+from evalkit.values import fields_of, has_fields
 
 __all__ = ["Misfit", "plain_fields", "reader_of", "structure", "unstructure"]
 
@@ -48,7 +48,7 @@ def structure(data: Any, kind: type[T]) -> T:
 
 def unstructure(value: Any) -> Any:
     """attrs classes as plain data; tuples and sets become lists."""
-    if attrs.has(type(value)):
+    if has_fields(type(value)):
         return {name: unstructure(item) for name, item in plain_fields(value).items()}
     if isinstance(value, dict):
         return {name: unstructure(item) for name, item in value.items()}
@@ -60,14 +60,14 @@ def unstructure(value: Any) -> Any:
 def plain_fields(value: Any) -> dict[str, Any]:
     """The first level of `unstructure`, of an attrs class. Raises TypeError for anything else."""
     kind: Any = type(value)
-    if not attrs.has(kind):
+    if not has_fields(kind):
         raise TypeError(f"{kind.__name__} is no data")
     return {name: getattr(value, name) for name in _names(kind)}
 
 
 @cache
 def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in attrs.fields(kind) if field.init)
+    return tuple(field.name for field in fields_of(kind) if field.init)
 
 
 @cache
@@ -79,7 +79,7 @@ def reader_of(hint: Any) -> Reader:
         return _atom(hint)
     if hint is float:
         return _float
-    if isinstance(hint, type) and attrs.has(hint):
+    if isinstance(hint, type) and has_fields(hint):
         return _class(hint)
     origin, args = get_origin(hint), get_args(hint)
     if origin is Literal:
@@ -167,8 +167,8 @@ def _class(kind: type[Any]) -> Reader:
     def read(data: Any) -> Any:
         if not known:
             hints = get_type_hints(kind)
-            known.extend([(field.name, field.alias or field.name, reader_of(hints[field.name]),
-                           field.default is attrs.NOTHING) for field in attrs.fields(kind) if field.init])
+            known.extend([(field.name, field.argument, reader_of(hints[field.name]), field.required)
+                          for field in fields_of(kind) if field.init])
         if not isinstance(data, dict):
             raise Misfit(f"{_shown(data)} is no {kind.__name__}")
         given = {}
@@ -184,7 +184,7 @@ def _class(kind: type[Any]) -> Reader:
 
 def _union(members: tuple[Any, ...]) -> Reader:
     """Of several classes, `type` tells which one; of anything else, what fits first is taken."""
-    classes: list[Any] = [member for member in members if isinstance(member, type) and attrs.has(member)]
+    classes: list[Any] = [member for member in members if isinstance(member, type) and has_fields(member)]
     others = [reader_of(member) for member in members if member not in classes]
     if len(classes) > 1:
         others.append(_by_type(classes))
@@ -211,7 +211,7 @@ def _by_type(classes: list[Any]) -> Reader:
         if not names or not known.keys().isdisjoint(names):
             raise TypeError(f"{kind.__name__} has no `type` of its own that tells it from the others")
         known |= dict.fromkeys(names, reader_of(kind))
-        if "evalkit.implied" in attrs.fields_dict(kind)["type"].metadata:
+        if any("evalkit.implied" in field.metadata for field in fields_of(kind)):
             implied = names[0]
 
     def read(data: Any) -> Any:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve
-
 from evalkit.analysis import model as m
 from evalkit.analysis.findings import Findings
 from evalkit.analysis.levels import Block
@@ -20,6 +18,7 @@ from evalkit.analysis.values import is_function
 from evalkit.diagnostics import Span, did_you_mean
 from evalkit.plugins import AGENTS, find_plugin, plugin_names
 from evalkit.syntax import nodes as n
+from evalkit.values import evolve
 
 __all__ = ["resolve_agent", "resolve_other_agents"]
 

@@ -6,8 +6,6 @@ from collections.abc import Callable, Collection
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from attrs import evolve, frozen
-
 from evalkit.analysis import model as m
 from evalkit.analysis.calls import first_call, resolve_calls, resolve_state
 from evalkit.analysis.defined import Defined
@@ -19,11 +17,11 @@ from evalkit.analysis.placeholders import project_files
 from evalkit.analysis.prompts import is_file, text_of_file
 from evalkit.analysis.scope import Scope
 from evalkit.analysis.silences import resolve_silences
-from evalkit.by_value import by_value
 from evalkit.diagnostics import Span, did_you_mean
 from evalkit.digest import digest
 from evalkit.plugins import find_plugin, plugin_names
 from evalkit.syntax import nodes as n
+from evalkit.values import Value, evolve
 
 __all__ = ["LANES", "MAX_VOTES", "MAX_WEIGHT", "About", "Checks"]
 
@@ -41,9 +39,7 @@ _TIMED = (m.RunSpec, m.HiddenTestsSpec, m.PageSpec, m.PluginSpec, m.StepsSpec, m
 """Checks that may have a time limit of their own."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class About:
+class About(Value):
     """What checks must know of the unit that they are of.
 
     case_folder: None for a suite or a profile alone. tracks: those of the case. arm: the unit's arm as it is declared,

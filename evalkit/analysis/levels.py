@@ -6,10 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar, overload
 
-from attrs import frozen
-
-from evalkit.by_value import by_value
 from evalkit.diagnostics import Span
+from evalkit.values import Value
 
 __all__ = ["Block", "Level", "Levels", "Statement"]
 
@@ -25,9 +23,7 @@ class Statement(Protocol):
     def span(self) -> Span: ...
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Block:
+class Block(Value):
     """The statements of one level by their classes, and the folder that their paths are relative to."""
 
     level: Level
@@ -45,9 +41,7 @@ class Block:
         return self.by_kind.get(kind, [])
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Levels:
+class Levels(Value):
     """The blocks that a unit is made of, outermost first. Not `whole`: one is missing, since its profile is unknown."""
 
     blocks: tuple[Block, ...]

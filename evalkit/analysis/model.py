@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from attrs import evolve, field, frozen
-
 from evalkit.analysis.model_calls import (
     AnyOrder,
     ArgumentTest,
@@ -47,8 +45,8 @@ from evalkit.analysis.model_checks import (
     TranscriptSpec,
 )
 from evalkit.analysis.model_live import Live
-from evalkit.by_value import by_value
 from evalkit.digest import GROWN
+from evalkit.values import Value, evolve, field
 
 __all__ = [
     "AgentConfig", "AnyOrder", "Append", "ArgumentTest", "Arm", "Call", "CallsSpec", "Case", "Check", "CheckSpec",
@@ -59,9 +57,7 @@ __all__ = [
 ]
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Checkout:
+class Checkout(Value):
     """A working copy of the program under test: from this environment variable where it is set, else at `path`.
 
     `path` is relative to the project's root, may lead out of it, and may not be there. `build` runs in it. caches: what
@@ -79,9 +75,7 @@ class Checkout:
     tree: str = field(default="", metadata=GROWN)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Toolchain:
+class Toolchain(Value):
     """Pinned packages, and what they put into the environment. `{npm}` and `{pip}` are their folders.
 
     `apt`: packages that the system must have; they are not installed. `{checkout}` is the checkout's folder.
@@ -99,9 +93,7 @@ class Toolchain:
     """What it is where the environment variable of that one's checkout is set."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Scaffold:
+class Scaffold(Value):
     """Either a command that makes `{workspace}`, or a folder that is copied. Neither: the workspace starts empty."""
 
     command: Command | None
@@ -109,9 +101,7 @@ class Scaffold:
     origin: str
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Skill:
+class Skill(Value):
     """One skill: the command that prints its SKILL.md, or its folder. linked: the agent finds a link to it."""
 
     name: str
@@ -121,18 +111,14 @@ class Skill:
     linked: bool = field(default=False, metadata=GROWN)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Guidance:
+class Guidance(Value):
     """A document for the system prompt. `without`: headings (`## …`) whose sections are left out."""
 
     path: str
     without: tuple[str, ...] = ()
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Limits:
+class Limits(Value):
     turns: int = 80
     time: int = 1200
     """Seconds of wall clock."""
@@ -141,18 +127,14 @@ class Limits:
     tokens: int | None = field(default=None, metadata=GROWN)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class ModelChoice:
+class ModelChoice(Value):
     """The model's slug: from this environment variable where it is set, else the default."""
 
     variable: str | None
     default: str
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class AgentConfig:
+class AgentConfig(Value):
     """The agent that a case selects, and how it is configured.
 
     mcp: the file that configures its MCP servers; None: no server reaches it.
@@ -187,9 +169,7 @@ _WITHOUT_MODEL = ("oracle", "palette")
 """Agents that may call commands and ask no model."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Setup:
+class Setup(Value):
     """What a trial's workspace is made from, and what its agent is given to read.
 
     answer: the file of the workspace that a single answer is written to. live: how `check snapshot` runs the app.
@@ -209,9 +189,7 @@ class Setup:
     network: tuple[str, ...] = field(default=(), metadata=GROWN)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Wrong:
+class Wrong(Value):
     """An answer that must fail the named checks. tests: of a check of hidden tests, those that fail, and no others."""
 
     name: str
@@ -221,9 +199,7 @@ class Wrong:
     tests: tuple[tuple[str, str], ...] = field(default=(), metadata=GROWN)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Tier:
+class Tier(Value):
     """A group of cases. `requires`: what the schemas of the commands that its cases expect must be like.
 
     `commands`: each of its cases expects one of them.
@@ -236,9 +212,7 @@ class Tier:
     commands: tuple[str, ...] = field(default=(), metadata=GROWN)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Arm:
+class Arm(Value):
     """An arm as it was declared. `ablates`: it stands for one arm a section of a case's guidance, `NAME.SECTION`."""
 
     name: str
@@ -247,9 +221,7 @@ class Arm:
     origin: str
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Diagnostics:
+class Diagnostics(Value):
     """What commands say of a violation. label: what it is counted as, with the pattern's named groups; None: what it
     matched. teaching: whether it says how to do better.
     """
@@ -259,9 +231,7 @@ class Diagnostics:
     teaching: bool
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Metrics:
+class Metrics(Value):
     """What of a transcript tells how the work was done, for cases and tracks that use one of these profiles.
 
     compliance: commands that tell whether the sources comply: a text is how such a command begins, a regex is found in
@@ -276,9 +246,7 @@ class Metrics:
     shares: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class SuiteInfo:
+class SuiteInfo(Value):
     name: str
     about: str
     folder: str
@@ -292,9 +260,7 @@ class SuiteInfo:
         return next((group for group in self.metrics if profile in group.profiles), None)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Case:
+class Case(Value):
     """One unit. `track` and `arm` are None where the case has no tracks and its suite no arms."""
 
     name: str

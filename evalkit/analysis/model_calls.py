@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from attrs import field, frozen
-
-from evalkit.by_value import by_value
 from evalkit.digest import GROWN
+from evalkit.values import Value, field
 
 __all__ = ["AnyOrder", "ArgumentTest", "Call", "CallsSpec", "Either", "Expected", "StateSpec"]
 
 
-@frozen(hash=False)
-class ArgumentTest:
+class ArgumentTest(Value):
     """One argument of a call, or one value of the state. `values`, as JSON has them:
 
     `is`: the value; `one of`: the values it may have; `includes`: those that it has among others; a comparison: the
@@ -25,12 +22,10 @@ class ArgumentTest:
 
     key: str
     test: Literal["is", "one of", "in", "type", ">", ">=", "<", "<=", "==", "approx", "~", "includes", "any", "absent"]
-    values: tuple[Any, ...]
+    values: tuple[Any, ...] = field(hash=False)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Call:
+class Call(Value):
     """A command, with tests of some of its arguments. Arguments that have none may be anything, or missing.
 
     exact: there are no other arguments. succeeds: the application did it. confirmed: it was done with the token that
@@ -46,9 +41,7 @@ class Call:
     type: Literal["call"] = field(default="call", metadata={**GROWN, "evalkit.implied": True})
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Either:
+class Either(Value):
     """One of the branches, each of them in its order."""
 
     branches: tuple[tuple[Expected, ...], ...]
@@ -56,9 +49,7 @@ class Either:
     type: Literal["either"] = "either"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class AnyOrder:
+class AnyOrder(Value):
     """All items, each another call, in whichever order. An item is a call, or one call of several."""
 
     items: tuple[Call | Either, ...]
@@ -69,9 +60,7 @@ class AnyOrder:
 Expected: TypeAlias = Call | Either | AnyOrder
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class CallsSpec:
+class CallsSpec(Value):
     """The commands that an agent calls.
 
     `sequences`, one for each `expect`: each is a subsequence, in order, of the actual calls. `only`: the numbers, from
@@ -86,9 +75,7 @@ class CallsSpec:
     type: Literal["calls"] = "calls"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class StateSpec:
+class StateSpec(Value):
     """What the application's state is in the end.
 
     `entries`: exactly, at least or at most `count` entries of what is at `path` (a list, or an object's values) pass

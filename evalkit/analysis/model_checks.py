@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from attrs import field, frozen
-
 from evalkit.analysis.model_calls import CallsSpec, StateSpec
 from evalkit.analysis.model_live import LiveStep
 from evalkit.analysis.model_values import Command, Pattern
-from evalkit.by_value import by_value
 from evalkit.digest import GROWN
+from evalkit.values import Value, field
 
 __all__ = [
     "Append", "Check", "CheckSpec", "Command", "Each", "ExistsSpec", "GrepSpec", "HiddenTestsSpec", "Judge",
@@ -23,9 +21,7 @@ __all__ = [
 ]
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Silence:
+class Silence(Value):
     """A finding of the linter that is meant so: its code, and why."""
 
     code: str
@@ -34,36 +30,28 @@ class Silence:
 
 
 # ---- specs ----
-@by_value
-@frozen(eq=False, repr=False)
-class OutputTest:
+class OutputTest(Value):
     """What a command's output (both streams) must have or lack."""
 
     expect: Literal["has", "lacks"]
     patterns: tuple[Pattern, ...]
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class RunSpec:
+class RunSpec(Value):
     command: Command
     exit: int = field(default=0, metadata=GROWN)
     outputs: tuple[OutputTest, ...] = field(default=(), metadata=GROWN)
     type: Literal["run"] = field(default="run", metadata=GROWN)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class GrepSpec:
+class GrepSpec(Value):
     globs: tuple[str, ...]
     expect: Literal["has", "lacks"]
     patterns: tuple[Pattern, ...]
     type: Literal["grep"] = field(default="grep", metadata=GROWN)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class ExistsSpec:
+class ExistsSpec(Value):
     """`exists`: each glob matches a file; `absent`: none does."""
 
     globs: tuple[str, ...]
@@ -71,9 +59,7 @@ class ExistsSpec:
     type: Literal["exists"] = "exists"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class HiddenTestsSpec:
+class HiddenTestsSpec(Value):
     """Tests that the agent never saw. `path` and `more`: files or folders of the project, a later one over the earlier.
 
     `command` has `{report}`, the file that it writes its results to, and `{workspace}`. Where it has `{tests}` too,
@@ -87,9 +73,7 @@ class HiddenTestsSpec:
     type: Literal["hidden-tests"] = "hidden-tests"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class PluginSpec:
+class PluginSpec(Value):
     """A grader of another distribution. globs: what it may read; all where there are none. limit: seconds."""
 
     grader: str
@@ -99,9 +83,7 @@ class PluginSpec:
     limit: int = field(default=600, metadata=GROWN)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class SnapshotSpec:
+class SnapshotSpec(Value):
     """`one_line`: all patterns are found in one line of the snapshot. steps: what comes before, and may be all."""
 
     expect: Literal["has", "lacks"]
@@ -113,9 +95,7 @@ class SnapshotSpec:
     """Seconds from the launch to the end of the steps."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class PageSpec:
+class PageSpec(Value):
     """A page of the workspace that a browser loads without an error, in so many seconds."""
 
     path: str
@@ -123,9 +103,7 @@ class PageSpec:
     type: Literal["page"] = "page"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class TranscriptSpec:
+class TranscriptSpec(Value):
     """What the agent did, or must not have done."""
 
     expect: Literal["has", "lacks"]
@@ -133,9 +111,7 @@ class TranscriptSpec:
     type: Literal["transcript"] = "transcript"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class ScoreSpec:
+class ScoreSpec(Value):
     """An answer's source, which is read and never run: the score is the mean of the parts that are given, 0 to 1.
 
     `answer`: the file, relative to the workspace. `parses`: a command with `{answer}`. `threshold` is the score from
@@ -153,33 +129,25 @@ class ScoreSpec:
 
 
 # ---- checks of the suite's own ----
-@by_value
-@frozen(eq=False, repr=False)
-class Put:
+class Put(Value):
     source: str
     target: str
     type: Literal["put"] = field(default="put", metadata=GROWN)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Append:
+class Append(Value):
     target: str
     text: str
     type: Literal["append"] = field(default="append", metadata=GROWN)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Each:
+class Each(Value):
     glob: str
     command: Command
     type: Literal["each"] = field(default="each", metadata=GROWN)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Run:
+class Run(Value):
     command: Command
     type: Literal["run"] = field(default="run", metadata=GROWN)
 
@@ -187,9 +155,7 @@ class Run:
 Step: TypeAlias = Put | Append | Each | Run
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class StepsSpec:
+class StepsSpec(Value):
     """A `define check`, with its arguments put in. evidence: what of a failed command's output tells why."""
 
     steps: tuple[Step, ...]
@@ -203,9 +169,7 @@ CheckSpec: TypeAlias = (
 
 
 # ---- checks and judges ----
-@by_value
-@frozen(eq=False, repr=False)
-class Check:
+class Check(Value):
     """`spec` is all that its grader reads of the case; the rest only decides where it counts and how it is shown.
 
     `lanes`, `arms` and `tracks`: where it counts; everywhere if there are none. A check of a unit's other track or
@@ -225,9 +189,7 @@ class Check:
     silenced: tuple[Silence, ...] = ()
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Judge:
+class Judge(Value):
     """`models`: judge instead of the case's `judge_model`, each with so many `votes`.
 
     `direction`: whether a score of at least `threshold` passes, or one of at most that. `most_bytes` of the files are

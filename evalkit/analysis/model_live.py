@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from attrs import field, frozen
-
 from evalkit.analysis.model_values import Command, Pattern
-from evalkit.by_value import by_value
+from evalkit.values import Value, field
 
 __all__ = ["Click", "Expect", "Find", "Key", "Live", "LiveStep", "Note", "Same", "Target", "Type"]
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Live:
+class Live(Value):
     """`build` makes the app (its prewarm fills caches for all trials), `launch` starts it, `ready` ends with 0 once it
     can be looked at, `snapshot` prints what it shows, a line a widget.
 
@@ -43,9 +39,7 @@ class Live:
     origin: str = ""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Target:
+class Target(Value):
     """A widget whose groups match `attributes` (a text is the whole value), in one whose name matches `inside`, or the
     nearest to one whose name matches `near`.
     """
@@ -55,16 +49,12 @@ class Target:
     near: Pattern | None = None
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Click:
+class Click(Value):
     target: Target
     type: Literal["click"] = "click"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Type:
+class Type(Value):
     """Put a text into a widget."""
 
     text: str
@@ -72,18 +62,14 @@ class Type:
     type: Literal["type"] = "type"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Key:
+class Key(Value):
     """Press a key, in the view that was driven last."""
 
     key: str
     type: Literal["key"] = "key"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Note:
+class Note(Value):
     """Remember which widget it is."""
 
     name: str
@@ -91,9 +77,7 @@ class Note:
     type: Literal["note"] = "note"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Expect:
+class Expect(Value):
     """What the snapshot comes to have or to lack, within some seconds."""
 
     expect: Literal["has", "lacks"]
@@ -102,9 +86,7 @@ class Expect:
     type: Literal["expect"] = "expect"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Find:
+class Find(Value):
     """A widget that comes to be there, or to be gone."""
 
     target: Target
@@ -112,9 +94,7 @@ class Find:
     type: Literal["find"] = "find"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Same:
+class Same(Value):
     """What was noted under a name is the same widget still."""
 
     name: str

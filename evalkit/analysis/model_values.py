@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from attrs import frozen
-
-from evalkit.by_value import by_value
+from evalkit.values import Value
 
 __all__ = ["Command", "Pattern"]
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Command:
+class Command(Value):
     """A command as words with placeholders. Never a shell: what replaces a placeholder stays within its word."""
 
     words: tuple[str, ...]
@@ -19,9 +15,7 @@ class Command:
     """Seconds of wall clock."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Pattern:
+class Pattern(Value):
     """A literal text or a regex (the `regex` package's dialect, multi-line; `flags` from i, s, x)."""
 
     text: str

@@ -10,9 +10,8 @@ import pickle
 import sys
 from typing import Any, ClassVar
 
-import attrs
-
 from evalkit.analysis import model
+from evalkit.values import fields_of, has_fields
 
 __all__ = ["dump", "load"]
 
@@ -39,7 +38,7 @@ class _Writer(pickle.Pickler):
     def reducer_override(self, value: Any) -> Any:
         kind = type(value)
         if kind not in self._fields:
-            self._fields[kind] = tuple(field.name for field in attrs.fields(kind)) if attrs.has(kind) else ()
+            self._fields[kind] = tuple(field.name for field in fields_of(kind)) if has_fields(kind) else ()
         names = self._fields[kind]
         return (kind, tuple([getattr(value, name) for name in names])) if names else NotImplemented
 
@@ -54,7 +53,7 @@ class _Reader(pickle.Unpickler):
         if known is not None:
             return known
         found = getattr(sys.modules[module], name, None) if module in _MODELS else None
-        if not isinstance(found, type) or not attrs.has(found):
+        if not isinstance(found, type) or not has_fields(found):
             raise pickle.UnpicklingError(f"{module}.{name} is not of a compiled case")
         self._known[module, name] = found
         return found

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from attrs import Factory, frozen
-
 from evalkit.analysis.findings import Findings
 from evalkit.analysis.levels import Levels
 from evalkit.analysis.suites import Suite
 from evalkit.analysis.values import Values
-from evalkit.by_value import by_value
 from evalkit.diagnostics import Span
+from evalkit.values import Value, field
 
 __all__ = ["Scope"]
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Scope:
+class Scope(Value):
     """Of a unit; or of a suite or a profile alone, which is resolved to find what is wrong in it."""
 
     findings: Findings
     suite: Suite
     levels: Levels
-    origins: dict[str, str] = Factory(dict)
+    origins: dict[str, str] = field(factory=dict)
 
     @property
     def values(self) -> Values:

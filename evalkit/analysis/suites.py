@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from attrs import define, evolve, field
-
 from evalkit.analysis import model as m
 from evalkit.analysis.files import Files, relative
 from evalkit.analysis.findings import Findings, Names
@@ -16,6 +14,7 @@ from evalkit.analysis.toolchains import resolve_toolchain
 from evalkit.analysis.twice import report_twice
 from evalkit.diagnostics import did_you_mean
 from evalkit.syntax import nodes as n
+from evalkit.values import State, evolve, field
 
 __all__ = ["MAX_ARMS", "PRIMITIVES", "Suite", "index_suites"]
 
@@ -30,8 +29,7 @@ DEEPEST = 16
 """Profiles, each of which extends the next."""
 
 
-@define(eq=False, repr=False)
-class Suite:
+class Suite(State):
     """A suite with its names indexed."""
 
     info: m.SuiteInfo

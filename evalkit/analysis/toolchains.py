@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attrs import evolve
-
 from evalkit.analysis import model as m
 from evalkit.analysis.findings import Findings, Names
 from evalkit.analysis.levels import Statement
@@ -13,6 +11,7 @@ from evalkit.analysis.twice import report_twice
 from evalkit.analysis.values import Values
 from evalkit.diagnostics import Span
 from evalkit.syntax import nodes as n
+from evalkit.values import evolve
 
 __all__ = ["resolve_toolchain"]
 

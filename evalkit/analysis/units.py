@@ -10,8 +10,6 @@ from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from attrs import evolve, frozen
-
 from evalkit.analysis import model as m
 from evalkit.analysis.agents import resolve_agent, resolve_other_agents
 from evalkit.analysis.calls import expects_calls
@@ -35,9 +33,9 @@ from evalkit.analysis.setup import (
 from evalkit.analysis.silences import resolve_silences
 from evalkit.analysis.suites import Suite
 from evalkit.analysis.twice import report_twice
-from evalkit.by_value import by_value
 from evalkit.diagnostics import did_you_mean
 from evalkit.syntax import nodes as n
+from evalkit.values import Value, evolve
 
 __all__ = ["MAX_STATEMENTS", "MAX_TRACKS", "resolve_case"]
 
@@ -51,9 +49,7 @@ def resolve_case(findings: Findings, suite: Suite, folder: Path, node: n.Case) -
     return _CaseResolver(findings, suite, folder, node).units()
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class _Variant:
+class _Variant(Value):
     """A track on an arm."""
 
     track: n.Track | None

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from attrs import asdict, frozen
+from attrs import frozen
 
 from evalkit.authoring.columns import count, one_line
 from evalkit.dag.expect import Earlier, total
@@ -23,6 +23,7 @@ from evalkit.errors import UserError
 from evalkit.execute.budget import dollars
 from evalkit.plan.trials import Trial
 from evalkit.report.rates import Line
+from evalkit.structure import unstructure
 
 __all__ = ["Detected", "detect", "detect_text", "per_case", "spread"]
 
@@ -52,7 +53,7 @@ class Detected:
 
     def to_data(self) -> dict[str, Any]:
         """JSON types."""
-        return asdict(self)
+        return dict(unstructure(self))
 
 
 def detect(look: Look, share: float) -> list[Detected]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
-from attrs import asdict, frozen
+from attrs import frozen
 
 from evalkit.authoring.columns import count, one_line
 from evalkit.authoring.compare import read_points
@@ -25,6 +25,7 @@ from evalkit.dag.why import Why
 from evalkit.errors import Exit
 from evalkit.execute.budget import dollars
 from evalkit.plan.choices import split_words
+from evalkit.structure import unstructure
 
 __all__ = ["ABOUT", "arguments", "main"]
 
@@ -191,7 +192,7 @@ def _data(look: Look, price: _Price) -> dict[str, Any]:
     return {
         "kinds": {f"{kind}s": {status: found[status] for status in statuses}
                   for kind, found in _counts(look.whys).items() if found},
-        "agents": [{**asdict(agents), "cost": _sum(agents.cost), "seconds": _sum(agents.seconds)}
+        "agents": [{**unstructure(agents), "cost": _sum(agents.cost), "seconds": _sum(agents.seconds)}
                    for agents in price.agents],
         "judges": _sum(price.judges), "cost": _sum(price.cost), "in_store": price.in_store,
         "seconds_at_least": round(price.least, 3) or None, "budget": look.choices.budget, "notes": notes(look),

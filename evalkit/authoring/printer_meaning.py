@@ -6,7 +6,7 @@ from typing import Any
 
 from evalkit.authoring.printer_tokens import tokens
 from evalkit.diagnostics import Span
-from evalkit.syntax.node import fields_of
+from evalkit.values import Node, fields_of
 
 __all__ = ["comments", "meaning"]
 
@@ -15,8 +15,8 @@ def meaning(node: Any) -> Any:
     """A node as its class's name and its fields, without spans."""
     if isinstance(node, tuple | list):
         return [meaning(item) for item in node if not isinstance(item, Span)]
-    if names := fields_of(type(node)):
-        fields = {name: getattr(node, name) for name in names}
+    if isinstance(node, Node):
+        fields = {part.name: getattr(node, part.name) for part in fields_of(type(node))}
         return (type(node).__name__, {name: meaning(value) for name, value in fields.items()
                                       if not isinstance(value, Span)})
     return node

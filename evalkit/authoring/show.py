@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import orjson
-from attrs import fields, frozen, has
+from attrs import frozen
 
 from evalkit.analysis import model as m
 from evalkit.analysis.calls_shown import calls_shown, sequence_shown, state_shown, tell_test
@@ -25,6 +25,7 @@ from evalkit.authoring.project import open_project, units_of
 from evalkit.diagnostics import did_you_mean
 from evalkit.errors import Exit, UserError
 from evalkit.records import unstructure
+from evalkit.values import fields_of, has_fields
 
 __all__ = ["ABOUT", "Row", "arguments", "lines", "main", "rows"]
 
@@ -133,7 +134,7 @@ class _Walk:
 
         Where the object was written as a whole (`inherited`), fields that are as they are by default are left out.
         """
-        for field in fields(type(value)):
+        for field in fields_of(type(value)):
             inner = getattr(value, field.name)
             if field.name == "spec" and _text(inner, path) is not None:
                 yield from self.field("wanted", inner, f"{path}.wanted", depth, inherited)
@@ -245,7 +246,7 @@ def _text(value: Any, path: str) -> str | None:
         return f"{value[0]} {_quoted(value[1])}"
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], m.Pattern):
         return f"{value[0]} {_pattern(value[1])}"
-    if isinstance(value, tuple) or has(type(value)):
+    if isinstance(value, tuple) or has_fields(type(value)):
         return None
     return str(value)
 

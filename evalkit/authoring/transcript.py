@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve, fields
+from attrs import fields
 
 from evalkit.analysis.index import case_of
 from evalkit.authoring.columns import count
@@ -33,6 +33,7 @@ from evalkit.execute.transcripts import (
 from evalkit.execute.transcripts.totals import Totals
 from evalkit.grade.evidence import plain
 from evalkit.plan.choices import secret_names
+from evalkit.values import evolve
 
 __all__ = ["ABOUT", "arguments", "main"]
 

@@ -14,16 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from attrs import define, field
 
 from evalkit.errors import UserError
 from evalkit.execute.asking import Models
 from evalkit.execute.models.provider import Endpoints, missing_key
 from evalkit.plan.choices import DIRECT, RECORD
 from evalkit.plan.keys import PLAYED_BY
+from evalkit.values import State, field
 
 if TYPE_CHECKING:
     from evalkit.execute.models.prices import Prices
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Asking"]
 
 
-@define(eq=False, repr=False)
-class Asking:
+class Asking(State):
     """How the models of a run are asked. choice: what was said with `gateway=`, None for nothing.
 
     said: after `close`, lines for the person on what was played or recorded. errors: bugs in the gateway.
@@ -48,7 +47,7 @@ class Asking:
     models: Models = field(init=False)
     _open: ExitStack = field(factory=ExitStack, init=False, repr=False)
 
-    def __attrs_post_init__(self) -> None:
+    def __post_init__(self) -> None:
         self.models = Models(self.endpoints, None if self.choice == DIRECT else self._start, self.played)
 
     @property
@@ -76,7 +75,7 @@ class Asking:
         if self.played:
             from evalkit.execute.models.replayed import Replayed, ways_in
 
-            return Replayed({}, None, self.played, lambda: ways_in(self.root / self.played))
+            return Replayed({}, None, self.played, cache(partial(ways_in, self.root / self.played)))
         choice = self.choice or ""
         _, at, address = choice.partition("@http") if choice.startswith(RECORD) else ("", "", "")
         other = f"http{address}" if at else choice if choice.startswith(("http://", "https://")) else None

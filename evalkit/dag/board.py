@@ -12,11 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from attrs import define, field, frozen
-
-from evalkit.by_value import by_value
 from evalkit.dag.labels import TaskName, label, labels, read_name
 from evalkit.dag.logs import TaskLog
+from evalkit.values import State, Value, field
 
 __all__ = ["AtWork", "Board", "Row", "View"]
 
@@ -25,8 +23,7 @@ _STAGES = {"workspace": "workspace", "agent": "agent", "grade": "grading", "judg
 _ORDER = list(dict.fromkeys(_STAGES.values()))
 
 
-@define(eq=False, repr=False)
-class AtWork:
+class AtWork(State):
     """A task that is at work since `began` (by the run's clock). remark: the latest line that it said.
 
     announced, beat: whether people were told that it runs, and until which second of it there was a sign of life.
@@ -42,9 +39,7 @@ class AtWork:
     log: TaskLog | None = None
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Row:
+class Row(Value):
     """A line of the display: a unit, or a task that several units share. seconds: None where it has not begun."""
 
     label: str
@@ -53,9 +48,7 @@ class Row:
     remark: str = ""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class View:
+class View(Value):
     """A run at a moment. verdicts: how many of the units that are done came to which one. seconds: since the start."""
 
     rows: tuple[Row, ...]
@@ -68,8 +61,7 @@ class View:
     budget: float | None = None
 
 
-@define(eq=False, repr=False)
-class _Unit:
+class _Unit(State):
     label: str
     began: float | None = None
     seconds: float = 0.0
@@ -77,8 +69,7 @@ class _Unit:
     tasks: dict[str, AtWork] = field(factory=dict)
 
 
-@define(eq=False, repr=False)
-class Board:
+class Board(State):
     """Told by the run what happens; gives views of it."""
 
     clock: Callable[[], float]

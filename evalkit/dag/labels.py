@@ -13,18 +13,14 @@ from collections import Counter
 from collections.abc import Iterable
 from urllib.parse import unquote
 
-from attrs import frozen
-
-from evalkit.by_value import by_value
+from evalkit.values import Value
 
 __all__ = ["TaskName", "label", "labels", "read_name"]
 
 _TRIAL = re.compile(r"[^/:]+/(?P<subject>[^:]+)/(?P<unit>[^/:]+)/trial-(?P<number>[0-9]+)")
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class TaskName:
+class TaskName(Value):
     """A task's name, taken apart. trial: its trial's id, "" for a task that is no single trial's. item: its check."""
 
     kind: str

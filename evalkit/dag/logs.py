@@ -18,9 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
-from attrs import define, field
-
 from evalkit.dag.labels import read_name
+from evalkit.values import State, field
 
 __all__ = ["LONG", "TaskLog", "log_file"]
 
@@ -36,8 +35,7 @@ def log_file(results: Path, task: str) -> Path | None:
     return Path(f"{results}/{name.trial}/logs/{name.kind}{'-' if name.item else ''}{name.item}.log")
 
 
-@define(eq=False, repr=False)
-class TaskLog:
+class TaskLog(State):
     """The log of one task that runs. `said` and `goes_on` come from the task's threads, `ended` from the main one.
 
     clean: takes secrets out of a text. failed: is told of an error of the disk; the log is given up then.

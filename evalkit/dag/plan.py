@@ -8,8 +8,6 @@ from functools import partial
 from pathlib import Path
 from threading import Semaphore
 
-from attrs import evolve
-
 from evalkit.analysis.model import Case, Judge, ModelChoice
 from evalkit.analysis.project import Project, load_project
 from evalkit.dag.asking import Asking
@@ -31,6 +29,7 @@ from evalkit.execute.session import Session
 from evalkit.plan.choices import DIRECT, Choices, models_of, project_table, read_choices
 from evalkit.plan.trials import Subject, Trial, has_answer
 from evalkit.report.update import REPORTS, report_changes, update_report
+from evalkit.values import evolve
 
 __all__ = ["PROOF", "Plan"]
 

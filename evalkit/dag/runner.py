@@ -21,7 +21,6 @@ from collections.abc import Callable, Mapping
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from attrs import define, field
 from doit.action import CmdAction
 from doit.control import TaskControl, TaskDispatcher
 from doit.dependency import DatabaseException
@@ -32,6 +31,7 @@ from doit.task import Stream
 from evalkit.dag.progress import Reporter
 from evalkit.execute.marks import descendants, end_descendants
 from evalkit.execute.process import end_all
+from evalkit.values import State, field
 
 __all__ = ["PoolRunner", "dispatcher"]
 
@@ -41,8 +41,7 @@ _LAST_MOMENT = 5.0
 """Seconds that threads get to finish once their children were ended."""
 
 
-@define(eq=False, repr=False)
-class _Pool:
+class _Pool(State):
     places: int
     at_work: int = 0
     waiting: deque[Any] = field(factory=deque)

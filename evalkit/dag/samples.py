@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from attrs import evolve
-
 from evalkit.digest import digest
 from evalkit.execute.store import Store
 from evalkit.plan.keys import agent_inputs
 from evalkit.plan.trials import Trial
 from evalkit.records import write_bytes
+from evalkit.values import evolve
 
 __all__ = ["Samples"]
 

@@ -18,7 +18,6 @@ from pathlib import Path
 from threading import Semaphore
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, field
 from doit.exceptions import TaskError, TaskFailed
 from doit.task import Task
 
@@ -34,6 +33,7 @@ from evalkit.execute.models.provider import Endpoint, missing_key
 from evalkit.execute.session import Session
 from evalkit.plan.keys import Inputs, template_inputs, toolchain_inputs
 from evalkit.plan.trials import Trial
+from evalkit.values import State, field
 
 if TYPE_CHECKING:
     from evalkit.dag.trial_tasks import TrialTasks
@@ -45,8 +45,7 @@ __all__ = ["Graph", "JudgeChoice", "name_of"]
 _NO_ARGUMENTS = inspect.Signature()
 
 
-@define(eq=False, repr=False)
-class JudgeChoice:
+class JudgeChoice(State):
     """With what judges judge, or why they do not.
 
     models: those of a judge. state: "on", or the reason that results show, of a judge with these models. asked: a
@@ -80,8 +79,7 @@ def name_of(kind: str, trial: Trial, check: str = "") -> str:
     return f"{kind}:{trial.id}:{check}" if check else f"{kind}:{trial.id}"
 
 
-@define(eq=False, repr=False)
-class Graph:
+class Graph(State):
     """Builds the tasks of a selection, and keeps what could not do its work for the table.
 
     trials: by their units, with their tasks. families: of cases by name, all units, also those of other arms.

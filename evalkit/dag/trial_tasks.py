@@ -10,8 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve
-
 from evalkit import __version__
 from evalkit.analysis.model import Check, ExistsSpec, GrepSpec, Judge, SnapshotSpec, TranscriptSpec
 from evalkit.dag.tasks import Graph, name_of
@@ -29,6 +27,7 @@ from evalkit.plan.trials import Trial
 from evalkit.records import read_plain, read_record, write_bytes, write_record
 from evalkit.report.result import TrialResult, build_result
 from evalkit.report.row import Row, row_of
+from evalkit.values import evolve
 
 if TYPE_CHECKING:
     from evalkit.execute.live_lane import LiveLane

@@ -6,19 +6,18 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from attrs import define, field
 from doit.dependency import UptodateCalculator
 
 from evalkit.errors import EvalkitError
 from evalkit.plan.keys import Held, Inputs, changes
+from evalkit.values import State, field
 
 __all__ = ["GONE", "GroupUpToDate", "UpToDate"]
 
 GONE = "its outcome is gone"
 
 
-@define(eq=False, repr=False)
-class UpToDate:
+class UpToDate(State):
     """A callable for doit's `uptodate`; `str()` of it gives the reason, which `doit info` shows.
 
     now: the inputs as they are. lacks: why the outcome of these inputs is not there (any more), "" where it is. held:

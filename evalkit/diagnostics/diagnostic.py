@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
-from attrs import frozen
-
-from evalkit.by_value import by_value
 from evalkit.errors import UserError
+from evalkit.values import Value
 
 __all__ = ["CaseErrors", "Diagnostic", "Severity", "SourceLike", "Span"]
 
@@ -28,9 +26,7 @@ class SourceLike(Protocol):
     def position(self, offset: int) -> tuple[int, int]: ...
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Span:
+class Span(Value):
     """A piece of a source, as character offsets [start, end)."""
 
     source: SourceLike
@@ -52,9 +48,7 @@ class Span:
         return f"{self.source.shown}:{line}:{column}"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Diagnostic:
+class Diagnostic(Value):
     """One thing that is wrong: where, what, and what would be right.
 
     The code says how bad it is: with an error (`E012`) a case cannot be used; with a warning (`W001`) it can, but what

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from attrs import evolve
+from evalkit.values import evolve
 
 if TYPE_CHECKING:
     from evalkit.execute.leases import Gateway, Lease

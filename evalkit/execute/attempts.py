@@ -14,14 +14,13 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from attrs import evolve
-
 from evalkit.errors import HarnessError
 from evalkit.execute.agents import Agent, Job
 from evalkit.execute.budget import dollars
 from evalkit.execute.folders import remove_tree
 from evalkit.execute.outcome import AgentError, Ending
 from evalkit.execute.session import Session
+from evalkit.values import evolve
 
 __all__ = ["note_on", "run_paid"]
 

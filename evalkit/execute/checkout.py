@@ -16,11 +16,10 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from attrs import evolve
-
 from evalkit.analysis.model import Case, Checkout, Toolchain
 from evalkit.digest import digest, digest_file
 from evalkit.errors import UserError
+from evalkit.values import evolve
 
 __all__ = ["beside", "chosen", "named", "tree_digest", "with_checkouts"]
 

@@ -14,11 +14,11 @@ import stat
 from pathlib import Path
 
 import orjson
-from attrs import define, field
 
 from evalkit.digest import digest_bytes, digest_file, folder_record
 from evalkit.kept import replace_file
 from evalkit.plan.keys import ABSENT
+from evalkit.values import State, field
 
 __all__ = ["FolderContents"]
 
@@ -28,8 +28,7 @@ _MOST = 20_000
 """Lists that are kept; beyond that the older half goes."""
 
 
-@define(eq=False, repr=False)
-class FolderContents:
+class FolderContents(State):
     """Takes digests, and keeps below `kept` what folders held. Any thread may ask."""
 
     kept: Path

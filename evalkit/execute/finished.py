@@ -21,13 +21,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
-
-from evalkit.by_value import by_value
 from evalkit.errors import HarnessError
 from evalkit.execute.folders import abandoned, lasting_name, remove_half_written
 from evalkit.execute.secrets import Redactor
 from evalkit.records import BadRecord, read_json, write_json
+from evalkit.values import Value
 
 __all__ = ["Finished", "noted", "spoken_for"]
 
@@ -37,9 +35,7 @@ _LONGEST = 30 * 86_400.0
 """Seconds for which a note is kept that nobody asks for."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Finished:
+class Finished(Value):
     """An agent run that was not kept yet.
 
     work, desk: its work folder, and the lasting name of its scratch folder there. making: that of its folder in the

@@ -12,13 +12,11 @@ import re
 import shlex
 from pathlib import Path
 
-from attrs import field, frozen
-
-from evalkit.by_value import by_value
 from evalkit.digest import digest
 from evalkit.errors import HarnessError, UserError
 from evalkit.records import BadRecord, read_json
 from evalkit.structure import Misfit, structure
+from evalkit.values import Value, field, fields_of
 
 __all__ = ["LINUX", "Image", "User", "dockerfile", "dockerfile_place", "find_image", "image_file", "image_folder",
            "image_names", "read_image"]
@@ -32,9 +30,7 @@ _PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]+(=[A-Za-z0-9.+:~-]+)?")
 _PATH = re.compile(r"/[A-Za-z0-9._+/-]+\*?")
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class User:
+class User(Value):
     """name, numeric id (of the user and of a group of the same name), and home."""
 
     name: str
@@ -42,9 +38,7 @@ class User:
     home: str
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Image:
+class Image(Value):
     """release: of Debian. packages: as apt knows them. without: patterns of files that are not unpacked.
 
     mounts: folders that are there to be mounted over.
@@ -101,7 +95,7 @@ def read_image(root: Path, name: str) -> Image:
         data = yaml.safe_load(path.read_text("utf-8"))
         if not isinstance(data, dict):
             raise Misfit("no mapping of names to values")
-        known = {item.name for item in Image.__attrs_attrs__}
+        known = {item.name for item in fields_of(Image)}
         if unknown := [str(key) for key in data if key not in known]:
             raise Misfit(f"unknown `{unknown[0]}`; known are {', '.join(sorted(known))}")
         image = structure(data, Image)

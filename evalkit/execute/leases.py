@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from evalkit.analysis.model import Limits
 from evalkit.errors import HarnessError
 from evalkit.execute.budget import dollars
 from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import AgentError, Ending, Usage
+from evalkit.values import evolve
 
 __all__ = ["GIVE_UP_AFTER", "TOKEN", "Gateway", "Lease", "Traffic", "asked_again", "ended", "ended_by_failure"]
 

@@ -8,30 +8,24 @@ from __future__ import annotations
 import platform
 from pathlib import Path
 
-from attrs import frozen
-
-from evalkit.by_value import by_value
 from evalkit.execute.image import LINUX, find_image, image_file, image_folder, read_image
 from evalkit.execute.places import Places
 from evalkit.plan.keys import Shows
+from evalkit.values import Value
 
 __all__ = ["LiveLane", "Root", "live_lane", "live_platform"]
 
 SKIPPED = "skip_live=1"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Root:
+class Root(Value):
     """A root file system, and the digest of its declaration."""
 
     folder: Path
     digest: str
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class LiveLane:
+class LiveLane(Value):
     """cannot: why no app can be shown, "" where one can. image: what it is shown in; None: this machine.
 
     declared, record: the image's declaration, and the file that tells whether it is there; None where it is no matter.

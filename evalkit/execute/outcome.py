@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from attrs import field, frozen
-
-from evalkit.by_value import by_value
 from evalkit.digest import GROWN
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.tree import Manifest
 from evalkit.records import BadRecord, read_record
+from evalkit.values import Value, field
 
 if TYPE_CHECKING:
     from evalkit.execute.session import Session
@@ -21,9 +19,7 @@ TREE = "tree.tar.zst"
 TRANSCRIPT = "transcript.jsonl"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Usage:
+class Usage(Value):
     """What a run consumed. None: the agent does not say. cost: US dollars, as `cost_source` reckons them."""
 
     turns: int | None = None
@@ -54,9 +50,7 @@ class NoAnswer(UserError):
     """What a case expects is no answer to it: a call that cannot be made up, or that the application rejects."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Ending:
+class Ending(Value):
     """How an agent's run ended.
 
     status: completed; capped (by its limit of turns, cost or tokens: graded, never a fail by itself); timeout (its
@@ -70,9 +64,7 @@ class Ending:
     retries: int = field(default=0, metadata=GROWN)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class AgentRecord:
+class AgentRecord(Value):
     """An agent run with its final tree. `seconds` is the agent's own time, without set-up and prewarm.
 
     failed: what attempts consumed that the provider failed before this one: it was paid for, and is no part of the

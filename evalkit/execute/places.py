@@ -8,15 +8,13 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
-from attrs import frozen
-
-from evalkit.by_value import by_value
 from evalkit.digest import digest_bytes
 from evalkit.errors import HarnessError
 from evalkit.execute.finished import spoken_for
 from evalkit.execute.folders import abandoned, adopted, claimed, lasting_name, remove_tree
 from evalkit.execute.marks import end_orphans
 from evalkit.kept import user_cache
+from evalkit.values import Value
 
 __all__ = ["TREE_NAME", "Places"]
 
@@ -28,9 +26,7 @@ _KEPT = "kept"
 """A file of this name in a scratch folder says that its owner wants it kept."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Places:
+class Places(Value):
     """The folders of a project and of this user.
 
     root: the project. results: what people read. state: evalkit's own (the store, doit's database).

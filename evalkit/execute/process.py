@@ -25,12 +25,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Protocol
 
-from attrs import frozen
-
-from evalkit.by_value import by_value
 from evalkit.errors import HarnessError
 from evalkit.execute.marks import end_marked, marked, new_mark
 from evalkit.execute.pipes import Feed, Lines
+from evalkit.values import Value
 
 __all__ = ["Dialogue", "Finished", "LimitPassed", "ProgramMissing", "Walls", "begin", "check_going_on", "converse",
            "end_all", "run", "stopping", "stream", "tended"]
@@ -53,9 +51,7 @@ class LimitPassed(HarnessError):
     """A child that is talked to passed a limit of its walls."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Finished:
+class Finished(Value):
     """How a process ended. `exit_code` is negative for a signal. `ended_by`: "" or the limit that ended it."""
 
     exit_code: int

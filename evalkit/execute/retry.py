@@ -13,10 +13,8 @@ import random
 import time
 from collections.abc import Callable
 
-from attrs import define, field, frozen
-
-from evalkit.by_value import by_value
 from evalkit.execute.process import check_going_on, stopping
+from evalkit.values import State, Value, field
 
 __all__ = ["Retries", "RetryPolicy", "passes_by_itself", "seconds_asked_for"]
 
@@ -35,9 +33,7 @@ def _sleep(seconds: float) -> None:
         time.sleep(min(left, _NAP))
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class RetryPolicy:
+class RetryPolicy(Value):
     """How often, and with which pauses, in seconds.
 
     retries: tries after the first one. window: the first window of the jitter. longest: the longest window.
@@ -59,8 +55,7 @@ class RetryPolicy:
         return (asked or 0.0) + self.random() * min(self.longest, self.window * 2.0**before)
 
 
-@define(eq=False, repr=False)
-class Retries:
+class Retries(State):
     """The retries of one piece of work. say: is told of each. count: how many there were."""
 
     policy: RetryPolicy

@@ -12,9 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from attrs import field, frozen
-
-from evalkit.by_value import by_value
+from evalkit.values import Value, field
 
 __all__ = ["PROMISED", "SHORTEST", "Finder"]
 
@@ -41,9 +39,7 @@ class _Piece(NamedTuple):
     said: bytes
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Finder:
+class Finder(Value):
     """Finds what it was made for. `clean` replaces it."""
 
     _pattern: re.Pattern[bytes] = field(repr=False)

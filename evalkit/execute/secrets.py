@@ -25,13 +25,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from attrs import evolve, field, frozen
-
-from evalkit.by_value import by_value
 from evalkit.errors import EvalkitError
 from evalkit.execute.secret_finder import PROMISED, SHORTEST, Finder
 from evalkit.execute.secret_forms import forms, public_part
 from evalkit.execute.secret_shapes import shapes
+from evalkit.values import Value, evolve, field
 
 __all__ = ["KEY_VARIABLES", "PROMISED", "Redactor", "key_values"]
 
@@ -77,9 +75,7 @@ def _is_random(value: str) -> bool:
     return any(char.isdigit() for char in value) or not (value.islower() or value.isupper())
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Redactor:
+class Redactor(Value):
     """Replaces keys by `[NAME redacted]`.
 
     replacements: what is looked for; what is put in its place; how many bytes of it are no secret by themselves.
@@ -115,7 +111,7 @@ class Redactor:
 
     def sparing(self, spared: Callable[[], Iterable[bytes]]) -> Redactor:
         """One that leaves alone what has a key's shape and stands in these data. They are read when it is asked for."""
-        return evolve(self, spared=spared)
+        return evolve(self, _spared=spared)
 
     def clean(self, data: bytes) -> bytes:
         return shapes.clean(self.values(data), lambda key: key in self._known)

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import define, field
-
 from evalkit.analysis.model import Toolchain
 from evalkit.errors import HarnessError
 from evalkit.execute.asking import Models
@@ -20,6 +18,7 @@ from evalkit.execute.places import Places
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.store import Store
 from evalkit.plan.choices import secret_names
+from evalkit.values import State, field
 
 if TYPE_CHECKING:
     from evalkit.execute.lanes import Lane, Room
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Session"]
 
 
-@define(eq=False, repr=False)
-class Session:
+class Session(State):
     """One run's view of the machine.
 
     cases: the folder of the case files, which no agent may look into. say: is told what happens, a line at a time.
@@ -56,7 +54,7 @@ class Session:
     _folders: FolderContents = field(init=False, repr=False)
     _linked: tuple[Path, ...] | None = field(default=None, init=False, repr=False)
 
-    def __attrs_post_init__(self) -> None:
+    def __post_init__(self) -> None:
         self._folders = FolderContents(self.places.state / "cache" / "contents")
         self.redactor = Redactor.of(self.environ, secret_names(self.places.root))
         self.store = Store(self.places.store, lambda line: self.say(line))

@@ -19,8 +19,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve
-
 from evalkit.analysis.model import Case, Command, Setup, Skill
 from evalkit.analysis.placeholders import expand_all
 from evalkit.digest import digest
@@ -42,6 +40,7 @@ from evalkit.execute.tree import Manifest, listed, members, pack, unpack
 from evalkit.plan.keys import Inputs, agent_inputs, changes, template_inputs, workspace_inputs
 from evalkit.plan.trials import SHARED_SKILLS, SKILLS_FOLDER, Trial
 from evalkit.records import Misfit, read_record, record_bytes, structure, unstructure, write_record
+from evalkit.values import evolve
 
 __all__ = ["RETRIES", "TRANSCRIPT", "TREE", "carry_out", "is_light", "make_template", "make_workspace", "run_agent"]
 

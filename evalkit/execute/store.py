@@ -24,14 +24,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from attrs import define, field
-
 from evalkit.errors import HarnessError
 from evalkit.execute.finished import spoken_for
 from evalkit.execute.folders import abandoned, adopted, claimed, lasting_name, remove_tree
 from evalkit.execute.store_claim import claim, remove_left_locks, try_claim
 from evalkit.execute.store_entry import Damaged, EntryManifest, fill, is_key, is_kind, read_manifest, seal
 from evalkit.execute.store_seen import Seen, look
+from evalkit.values import State, field
 
 __all__ = ["Store"]
 
@@ -41,8 +40,7 @@ _ROOM = 4 * 1024 * 1024
 _HOUR = 3600.0
 
 
-@define(eq=False, repr=False)
-class Store:
+class Store(State):
     """A store in the folder `root`. say: is told what a person should know, a line at a time."""
 
     root: Path

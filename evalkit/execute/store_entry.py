@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import orjson
-from attrs import frozen
 
-from evalkit.by_value import by_value
 from evalkit.errors import HarnessError
+from evalkit.values import Value
 
 __all__ = ["MANIFEST", "Damaged", "EntryManifest", "Stamp", "check_file", "fill", "fits", "is_key", "is_kind",
            "parse_manifest", "read_manifest", "seal", "stamp_of", "take_stock"]
@@ -45,9 +44,7 @@ class Damaged(Exception):
     """An entry is not what its manifest says. The message says what is wrong, in a few words."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class EntryManifest:
+class EntryManifest(Value):
     """What an entry holds.
 
     made_at: ISO 8601, UTC. durable: it cannot be made again for nothing. inputs: the named inputs of its key, where its

@@ -9,15 +9,13 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
-from attrs import define, field
-
 from evalkit.execute.store_entry import MANIFEST, Stamp, check_file, read_manifest, stamp_of
+from evalkit.values import State, field
 
 __all__ = ["Seen", "look"]
 
 
-@define(eq=False, repr=False)
-class Seen:
+class Seen(State):
     """The stamps of an entry's files when they were found to be right. whole: of all its files."""
 
     stamps: dict[str, Stamp] = field(factory=dict)

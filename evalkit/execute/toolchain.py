@@ -17,11 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
-
 from evalkit.analysis.model import Checkout, Toolchain
 from evalkit.analysis.placeholders import expand
-from evalkit.by_value import by_value
 from evalkit.digest import digest, digest_bytes
 from evalkit.errors import HarnessError
 from evalkit.execute.checkout import beside, named, tree_digest
@@ -31,6 +28,7 @@ from evalkit.execute.process import ProgramMissing, run
 from evalkit.execute.secrets import KEY_VARIABLES
 from evalkit.plan.keys import toolchain_inputs
 from evalkit.records import BadRecord, read_json, write_json
+from evalkit.values import Value
 
 __all__ = ["Installed", "command_environment", "find_installed", "install", "placeholder_values",
            "toolchain_environment"]
@@ -43,9 +41,7 @@ _NOT_PASSED_ON = frozenset({
 })
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Installed:
+class Installed(Value):
     """A whole toolchain on this machine. `versions`: what the pins resolved to.
 
     shown, hidden: what of a checkout commands may read, and what below that they may not.

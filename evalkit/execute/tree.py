@@ -27,11 +27,10 @@ from pathlib import Path
 from typing import Any
 
 import zstandard
-from attrs import frozen
 
-from evalkit.by_value import by_value
 from evalkit.errors import HarnessError
 from evalkit.execute.compressed import Compressed, compress, plain_bytes
+from evalkit.values import Value
 
 __all__ = ["MAX_BYTES", "MAX_ENTRIES", "MAX_FILE", "MAX_NAME", "Manifest", "Packer", "entries", "entry_digest",
            "listed", "members", "pack", "packed", "read_files", "unpack"]
@@ -52,9 +51,7 @@ _HOPS = 40
 """Links that may be followed from one link, as in the kernel."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Manifest:
+class Manifest(Value):
     """What an archive holds: each file's path and digest (a link's is its target's name's), and what was left out.
 
     bytes: of the files, together. cut: something was left out because the tree is over a cap.

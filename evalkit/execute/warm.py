@@ -20,7 +20,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from evalkit.analysis.model import Setup
 from evalkit.analysis.placeholders import expand_all
@@ -36,6 +36,7 @@ from evalkit.execute.store_entry import fits
 from evalkit.execute.tree import MAX_ENTRIES, entry_digest, unpack
 from evalkit.plan.keys import Contents, template_inputs, warm_inputs
 from evalkit.records import read_record, write_record
+from evalkit.values import evolve
 
 __all__ = ["Warm", "warm_for", "warm_live"]
 

@@ -6,13 +6,14 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from evalkit.analysis.model import Limits
 from evalkit.execute.budget import dollars
 from evalkit.execute.leases import Traffic
 from evalkit.execute.models.prices import Prices
 from evalkit.execute.outcome import AgentError, Usage
+from evalkit.values import evolve
 
 __all__ = ["MOST_BROKEN", "Counted", "Ledger"]
 

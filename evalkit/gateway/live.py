@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from evalkit.analysis.model import Limits
 from evalkit.execute.leases import Traffic
@@ -34,6 +34,7 @@ from evalkit.gateway.exchange import FINAL, POLICY, Exchange
 from evalkit.gateway.ledger import Ledger
 from evalkit.gateway.routes import Route, refusal, route_of, token_of
 from evalkit.gateway.server import Address, Server
+from evalkit.values import evolve
 
 if TYPE_CHECKING:
     import httpx

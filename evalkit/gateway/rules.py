@@ -12,10 +12,11 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import regex
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from evalkit.gateway.asked import Asked, Protocol
 from evalkit.gateway.script import Answer, CutStream, Reply, Text, ToolCall
+from evalkit.values import evolve
 
 __all__ = ["KNOWN", "Pattern", "Rule", "Script", "SlowPattern", "When", "fill", "placeholders", "used_names"]
 

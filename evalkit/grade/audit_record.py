@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from attrs import frozen
-
-from evalkit.by_value import by_value
+from evalkit.values import Value
 
 __all__ = ["Audit", "Finding", "How", "Outcome"]
 
@@ -18,9 +16,7 @@ Outcome: TypeAlias = Literal["read", "unknown", "denied", "failed", "named"]
 it printed has the name."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Finding:
+class Finding(Value):
     """What an agent looked at, or tried to. what: the kind of thing (`the solution`). tool: the agent's word for it.
 
     line: of the transcript: a call's own, of content that of the result. path: of the thing, within the project where
@@ -44,9 +40,7 @@ class Finding:
         return f"{said} {self.what}: {self.path} (by {self.tool}, line {self.line} of the transcript)"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Audit:
+class Audit(Value):
     """Whether an agent saw what it must not see. key: the digest of what the audit was made from.
 
     contaminated: it read something, or may have. findings: what; tries: what it was kept from. more: how many

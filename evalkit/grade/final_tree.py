@@ -7,15 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import field, frozen
-
 from evalkit.analysis.globs import matching
 from evalkit.analysis.model import Toolchain
-from evalkit.by_value import by_value
 from evalkit.errors import HarnessError
 from evalkit.execute.outcome import TREE
 from evalkit.execute.session import Session
 from evalkit.execute.tree import Manifest, entries, read_files, unpack
+from evalkit.values import Value, field
 
 if TYPE_CHECKING:
     from evalkit.execute.lanes import Room
@@ -27,9 +25,7 @@ _HELD = 1_000_000
 """Bytes of a tree whose files are all read at once, for the checks that follow."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Copy:
+class Copy(Value):
     """A disposable copy: no grader sees what another one did. `scratch` is beside it, for logs."""
 
     tree: Path
@@ -37,20 +33,12 @@ class Copy:
     env: dict[str, str]
     room: Room = field(repr=False)
 
-    @room.default
-    def _in_the_open(self) -> Room:
-        from evalkit.execute.lanes import LocalRoom
-
-        return LocalRoom(self.tree, Path(self.env.get("HOME", self.scratch)), self.scratch, self.env)
-
     def seen(self, path: Path) -> str:
         """A path as commands see it."""
         return str(self.room.seen(path))
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class FinalTree:
+class FinalTree(Value):
     """lane: where the commands of checks run. warm: what their copies are furnished with, if anything. network: what
     they may reach.
     """

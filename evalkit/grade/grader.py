@@ -9,8 +9,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve
-
 from evalkit.analysis.model import (
     CallsSpec,
     Case,
@@ -36,6 +34,7 @@ from evalkit.grade.recording import Recording
 from evalkit.grade.verdict import Grade, Verdict, could_not_tell
 from evalkit.plan.keys import Inputs
 from evalkit.plugins import distribution_files, find_plugin
+from evalkit.values import evolve
 
 if TYPE_CHECKING:
     from evalkit.execute.live_lane import LiveLane

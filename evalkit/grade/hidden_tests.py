@@ -12,14 +12,13 @@ import os
 import stat
 from pathlib import Path
 
-from attrs import evolve
-
 from evalkit.analysis.model import HiddenTestsSpec, Put, Toolchain
 from evalkit.grade.evidence import plain
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.hidden_reports import read_tests
 from evalkit.grade.run import CheckInCopy
 from evalkit.grade.verdict import HiddenTest, Verdict
+from evalkit.values import evolve
 
 __all__ = ["VERSION", "grade_hidden_tests"]
 

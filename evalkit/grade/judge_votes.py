@@ -18,7 +18,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeAlias
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
 from evalkit.analysis.model import Judge
 from evalkit.digest import digest
@@ -35,6 +35,7 @@ from evalkit.grade.judge_question import TOOL
 from evalkit.grade.verdict import Judging, could_not_tell
 from evalkit.plan.keys import Inputs, answer_inputs, question_inputs
 from evalkit.records import read_json, read_record, write_json, write_record
+from evalkit.values import evolve
 
 __all__ = ["Answers", "Ballot", "Cast", "ballots", "kept"]
 

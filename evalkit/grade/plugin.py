@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from evalkit.analysis.globs import matching
 from evalkit.analysis.model import PluginSpec
@@ -30,6 +30,7 @@ from evalkit.grade.verdict import Verdict
 from evalkit.plugins import Plugin, find_plugin, load_plugin, own_failure
 from evalkit.records import as_read
 from evalkit.structure import structure
+from evalkit.values import evolve
 
 __all__ = ["Files", "grade_files", "grade_plugin", "plugin_version"]
 

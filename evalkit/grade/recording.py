@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from attrs import frozen
-
 from evalkit.analysis.model import CallsSpec, Check, TranscriptSpec
-from evalkit.by_value import by_value
 from evalkit.errors import HarnessError
 from evalkit.execute.outcome import TRANSCRIPT
 from evalkit.execute.session import Session
 from evalkit.plan.trials import Subject
+from evalkit.values import Value
 
 __all__ = ["IDLE", "Recording", "kept_recording", "reads_transcript", "recording_at", "why_none"]
 
@@ -20,9 +18,7 @@ __all__ = ["IDLE", "Recording", "kept_recording", "reads_transcript", "recording
 IDLE = "an agent that does nothing has no transcript"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Recording:
+class Recording(Value):
     """path: None where there is no transcript; `why` says then why that is as it should be, "" where it is not.
 
     idle: it is known without a transcript that the agent did nothing.

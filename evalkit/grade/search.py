@@ -9,12 +9,10 @@ from contextlib import suppress
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from attrs import frozen
-
 from evalkit.analysis.dialect import compile_regex
 from evalkit.analysis.model import Pattern
-from evalkit.by_value import by_value
 from evalkit.grade.evidence import plain
+from evalkit.values import Value
 
 __all__ = ["MATCH_LIMIT", "TOTAL_LIMIT", "Find", "Finding", "around", "blocks", "finder", "search", "shown"]
 
@@ -31,9 +29,7 @@ Find: TypeAlias = Callable[[str, float], int | None]
 """(text, seconds) -> the offset of the first match. Raises TimeoutError."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Finding:
+class Finding(Value):
     """What one pattern came to, and where it was found or why it took too long."""
 
     outcome: Literal["found", "not found", "took too long"]

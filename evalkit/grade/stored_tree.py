@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import field, frozen
-
 from evalkit.execute.rebuilt import Rebuilt
 from evalkit.execute.session import Session
 from evalkit.execute.tree import Manifest, entries, entry_digest, read_files
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.grep import LARGEST
+from evalkit.values import field
 
 if TYPE_CHECKING:
     from evalkit.execute.warm import Warm
@@ -22,7 +21,6 @@ _ROOM = 32_000_000
 """Bytes of a tree that are kept in memory when its digests are taken."""
 
 
-@frozen
 class ArchivedTree(FinalTree):
     """A tree in an archive of any place, read once for several checks: see `hold`."""
 
@@ -66,7 +64,6 @@ class ArchivedTree(FinalTree):
         return {name: self._held[name] for name in names if name in self._held}
 
 
-@frozen
 class RebuiltTree(FinalTree):
     """A rebuilt tree: it is written down only where a command has to run in it."""
 

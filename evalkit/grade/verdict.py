@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from attrs import field, frozen
-
-from evalkit.by_value import by_value
 from evalkit.digest import GROWN
 from evalkit.errors import EvalkitError
 from evalkit.execute.outcome import Usage
 from evalkit.execute.process import check_going_on
 from evalkit.grade.evidence import plain
+from evalkit.values import Value, field
 
 __all__ = ["Grade", "HiddenTest", "Judging", "KeptStatus", "Measure", "Status", "Verdict", "Vote", "could_not_tell"]
 
@@ -19,9 +17,7 @@ Status: TypeAlias = Literal["pass", "fail", "skipped", "error"]
 KeptStatus: TypeAlias = Literal["pass", "fail", "skipped", "error", "scored"]
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Judging:
+class Judging(Value):
     """The model that judged, as it names itself, what its answer took, and how often it was asked again for it.
 
     notes: what it was asked otherwise than meant, because its provider refuses it. Of several votes: their models, the
@@ -35,9 +31,7 @@ class Judging:
     notes: tuple[str, ...] = field(default=(), metadata=GROWN)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Vote:
+class Vote(Value):
     """One answer of a judge, or why there is none.
 
     model: the slug that was asked. number: which of the model's votes it is, from 1. scores: of the criteria, in their
@@ -53,18 +47,14 @@ class Vote:
     judging: Judging | None = None
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Measure:
+class Measure(Value):
     """One number of a check, from 0 to 1: a higher one is better."""
 
     name: str
     value: float
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class HiddenTest:
+class HiddenTest(Value):
     """What one hidden test came to. message: of one that failed, its first lines."""
 
     name: str
@@ -72,9 +62,7 @@ class HiddenTest:
     message: str = ""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Verdict:
+class Verdict(Value):
     """skipped: not for this lane, or no key. error: the harness could not tell, so it is no fail of the agent's.
     scored: a judge's, before its threshold is applied, which is the result's; an earlier evalkit wrote pass for it.
 
@@ -95,9 +83,7 @@ class Verdict:
     tests: tuple[HiddenTest, ...] = field(default=(), metadata=GROWN)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Grade:
+class Grade(Value):
     """A verdict on disk, with what it was made from."""
 
     check: str

@@ -21,10 +21,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, Protocol, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from evalkit.analysis.placeholders import expand_all
 from evalkit.lint.schema import of_command
+from evalkit.values import evolve
 
 __all__ = ["FORMS", "STATE_TOOL", "Loader", "Loading", "Registry", "ServerLoader", "load_registry", "load_server",
            "named_tools"]

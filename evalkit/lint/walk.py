@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evalkit.diagnostics import Span
-from evalkit.syntax.node import fields_of
+from evalkit.values import Node, fields_of
 
 __all__ = ["walk"]
 
@@ -33,5 +33,6 @@ def _parts(kind: type) -> tuple[str, ...]:
     """The fields of a class of nodes, but for its place; none of any other class."""
     parts = _PARTS.get(kind)
     if parts is None:
-        parts = _PARTS[kind] = tuple(name for name in fields_of(kind) if name != "span")
+        parts = _PARTS[kind] = tuple(
+            part.name for part in fields_of(kind) if part.name != "span") if issubclass(kind, Node) else ()
     return parts

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Literal
 from urllib.parse import quote
 
-from attrs import frozen
-
 from evalkit.analysis.model import CallsSpec, Case
-from evalkit.by_value import by_value
 from evalkit.digest import digest
+from evalkit.values import Value
 
 __all__ = ["PLAYED", "SHARED_SKILLS", "SKILLS_FOLDER", "AgentTraits", "Subject", "Trial", "has_answer", "played_calls"]
 
@@ -23,9 +21,7 @@ _LONGEST = 120
 """Characters of an agent's name as the name of a folder."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class AgentTraits:
+class AgentTraits(Value):
     """What planning must know of an agent, without knowing the agent.
 
     reads: the inputs that can change what it does: of prompt, model, tools, limits (time: the one of time alone,
@@ -48,9 +44,7 @@ class AgentTraits:
     skills_folder: str = SKILLS_FOLDER
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Subject:
+class Subject(Value):
     """What is being measured: an agent with a model. played: the file that plays the model's part, "" for a model."""
 
     agent: str
@@ -84,9 +78,7 @@ class Subject:
         return self.agent == "oracle"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Trial:
+class Trial(Value):
     """One independent sample of a case with a subject. sample: raised by `fresh=1`, for a further one of the same.
 
     given: files and folders that the agent itself reads, each as what it is and its path (relative to the project's

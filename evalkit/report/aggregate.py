@@ -9,21 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from attrs import frozen
-
-from evalkit.by_value import by_value
 from evalkit.grade.verdict import Status
 from evalkit.report.row import RowStatus
 from evalkit.report.summary import STATUSES, TrialSummary
+from evalkit.values import Value
 
 __all__ = ["Aggregate", "aggregate"]
 
 _CHECK_STATUSES: tuple[Status, ...] = ("pass", "fail", "skipped", "error")
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Aggregate:
+class Aggregate(Value):
     """aggregate.json. trials: by status. pass_rate: of those that passed or failed, 0 to 1; None where none did.
 
     checks: how often each check came to what. judges: each judge's mean score, 0 to 10; judge: the mean of all scores;

@@ -18,13 +18,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from evalkit.report import rates, stats
 from evalkit.report.data import DifferenceData, interval_data
 from evalkit.report.figures import measures_of
 from evalkit.report.rates import Line
 from evalkit.report.stats import Interval, Test
+from evalkit.values import evolve
 
 __all__ = ["CaseValues", "CheckDifference", "Comparison", "Difference", "Flip", "compare_lines", "variances"]
 

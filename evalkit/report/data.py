@@ -10,10 +10,11 @@ import sys
 from typing import Literal
 
 import orjson
-from attrs import AttrsInstance, asdict, frozen
+from attrs import frozen
 
 from evalkit.records import SCHEMA
 from evalkit.report.stats import Interval
+from evalkit.structure import unstructure
 
 __all__ = ["CheckDifferenceData", "CheckEvidence", "CompareData", "ComparisonData", "DifferenceData", "FlipData",
            "GroupData", "HistoryData", "HistoryEntry", "IntervalData", "PowerData", "ReportData", "ScoreData",
@@ -217,7 +218,7 @@ class HistoryData:
     entries: tuple[HistoryEntry, ...]
 
 
-def print_data(data: AttrsInstance) -> None:
+def print_data(data: object) -> None:
     """Print one of these, or of metrics_data.py, as JSON with the schema's number."""
-    text = orjson.dumps({"schema": SCHEMA, **asdict(data)}, option=orjson.OPT_INDENT_2)
+    text = orjson.dumps({"schema": SCHEMA, **unstructure(data)}, option=orjson.OPT_INDENT_2)
     sys.stdout.write(text.decode() + "\n")

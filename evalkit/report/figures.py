@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from evalkit.report import rates, stats
 from evalkit.report.data import GroupData, ScoreData, UnitData, interval_data
 from evalkit.report.rates import Group, Line
 from evalkit.report.stats import Interval
+from evalkit.values import evolve
 
 __all__ = ["GroupFigures", "Score", "UnitFigures", "figures", "measures_of"]
 

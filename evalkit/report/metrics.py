@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from evalkit.report import stats
 from evalkit.report.data import DifferenceData, IntervalData, interval_data
@@ -28,6 +28,7 @@ from evalkit.report.metrics_data import (
 )
 from evalkit.report.rates import Group, mean_over
 from evalkit.report.stats import Interval, mean_of
+from evalkit.values import evolve
 
 __all__ = ["Told", "group_metrics"]
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import attrs
 import orjson
 
 from evalkit.errors import HarnessError, UserError
@@ -16,6 +15,7 @@ from evalkit.report.row import CheckRow, Row, row_of
 from evalkit.report.summary import TrialSummary
 from evalkit.report.told import checks_of
 from evalkit.report.update import SUMMARY
+from evalkit.values import fields_of
 
 __all__ = ["checks_at", "lines_of_run", "rows_of_run", "runs"]
 
@@ -51,13 +51,13 @@ def lines_of_run(folder: Path) -> list[dict[str, Any]]:
 
 def _needed() -> list[str]:
     """What every line has, whichever evalkit wrote it."""
-    return [item.name for item in attrs.fields(TrialSummary) if item.default is attrs.NOTHING]
+    return [item.name for item in fields_of(TrialSummary) if item.required]
 
 
 def _later() -> dict[str, Any]:
     """What a line can do without, as the schema has it."""
-    defaults = {item.name: item.default for item in attrs.fields(TrialSummary) if item.default is not attrs.NOTHING}
-    return {name: {} if hasattr(default, "factory") else default for name, default in defaults.items()}
+    return {item.name: item.factory() if item.factory else item.default
+            for item in fields_of(TrialSummary) if not item.required}
 
 
 def rows_of_run(folder: Path, lines: Iterable[dict[str, Any]]) -> list[Row]:

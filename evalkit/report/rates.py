@@ -14,11 +14,10 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from attrs import evolve
-
 from evalkit.report import stats
 from evalkit.report.arm_order import arm_order
 from evalkit.report.stats import Interval
+from evalkit.values import evolve
 
 __all__ = ["Group", "Line", "case_values", "counts", "group_of", "groups", "is_known", "mean_over", "pass_rate",
            "passed_of", "subject_of", "unit_rate"]

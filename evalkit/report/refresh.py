@@ -17,7 +17,6 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import orjson
-from attrs import asdict, define, field
 
 from evalkit.analysis.survey import Stamp, stamp
 from evalkit.errors import HarnessError
@@ -29,6 +28,8 @@ from evalkit.report.row import Row
 from evalkit.report.summary import TrialSummary, json_text, line_of, line_of_row, line_text, summary_text
 from evalkit.report.told import Told, told_of
 from evalkit.report.update import AGGREGATE, REPORTS, SUMMARY, Known, ReportState, bytes_digest
+from evalkit.structure import plain_fields
+from evalkit.values import State, field
 
 __all__ = ["refresh", "told_as_before"]
 
@@ -92,8 +93,7 @@ def _mark(line: bytes, told: bytes) -> str:
     return hashlib.blake2b(line + b"\n" + told, digest_size=16).hexdigest()
 
 
-@define(eq=False, repr=False)
-class _Found:
+class _Found(State):
     """What was found at the places of trials. statuses: of lines that were made anew. looks: how many were read."""
 
     folder: Path
@@ -138,8 +138,7 @@ class _Found:
             self.unsettled[place] = digest
 
 
-@define(eq=False, repr=False)
-class _Reports:
+class _Reports(State):
     """The reports of a run.
 
     before: stamps of those that were written last. changes: files that are others by now. stamps: of those that are
@@ -169,7 +168,7 @@ class _Reports:
                 from evalkit.report.aggregate import aggregate
 
                 found = aggregate(run, [TrialSummary(**orjson.loads(line)) for line in members])
-                self._write(path, json_text({"schema": SCHEMA, **asdict(found)}))
+                self._write(path, json_text({"schema": SCHEMA, **plain_fields(found)}))
         for path in {*self.before, *aggregates} - {*self.stamps, *REPORTS}:  # nothing is left to be told of
             with contextlib.suppress(OSError):
                 (self.folder / path).unlink()

@@ -11,14 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from attrs import evolve, frozen
-
 from evalkit.analysis.model import Check, Judge
-from evalkit.by_value import by_value
 from evalkit.execute.outcome import AgentRecord, Ending, Usage
 from evalkit.grade.audit_record import Audit
 from evalkit.grade.verdict import Grade, Verdict
 from evalkit.plan.trials import Trial
+from evalkit.values import Value, evolve
 
 __all__ = ["SELF_CHECK", "CheckResult", "TrialResult", "TrialStatus", "build_result", "check_result", "judge_result",
            "trial_status"]
@@ -29,9 +27,7 @@ SELF_CHECK = "self-check: reference answer, no model was called"
 SELF_CHECK_JUDGED = "self-check: reference answer, no model was called but the judge"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class CheckResult:
+class CheckResult(Value):
     """A check's verdict with what a reader needs to understand it."""
 
     id: str
@@ -43,9 +39,7 @@ class CheckResult:
     key: str
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class TrialResult:
+class TrialResult(Value):
     """result.json. status: what the trial came to; reason: why, in a line.
 
     audit: whether the agent saw what it must not see; None for a known answer, and in results of earlier versions.

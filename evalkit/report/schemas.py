@@ -14,8 +14,6 @@ import types
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-import attrs
-
 from evalkit.execute.outcome import AgentRecord
 from evalkit.gateway.script_keys import script_schema
 from evalkit.grade.verdict import Grade
@@ -26,6 +24,7 @@ from evalkit.report.metrics_data import MetricsData, RunMetrics
 from evalkit.report.regraded import RegradedTrial
 from evalkit.report.result import TrialResult
 from evalkit.report.summary import RunSummary
+from evalkit.values import fields_of, has_fields
 
 __all__ = ["PRINTED", "RECORDS", "schema", "write_schemas"]
 
@@ -56,12 +55,12 @@ def write_schemas(folder: Path) -> None:
 
 def _object(kind: type, shared: dict[str, dict[str, Any]]) -> dict[str, Any]:
     hints = get_type_hints(kind)
-    fields = attrs.fields(kind)
+    fields = fields_of(kind)
     return {
         "type": "object",
-        "description": inspect.getdoc(kind) or "",
+        "description": inspect.cleandoc(kind.__doc__ or ""),
         "properties": {field.name: _of(hints[field.name], shared) for field in fields},
-        "required": [field.name for field in fields if field.default is attrs.NOTHING],
+        "required": [field.name for field in fields if field.required],
     }
 
 
@@ -81,7 +80,7 @@ def _of(hint: Any, shared: dict[str, dict[str, Any]]) -> dict[str, Any]:
     if origin is dict:
         keys = {} if args[0] is str else {"propertyNames": _of(args[0], shared)}
         return {"type": "object", "additionalProperties": _of(args[1], shared), **keys}
-    if isinstance(hint, type) and attrs.has(hint):
+    if isinstance(hint, type) and has_fields(hint):
         if hint.__name__ not in shared:
             shared[hint.__name__] = {}  # a placeholder, should the class hold itself
             shared[hint.__name__] = _object(hint, shared)

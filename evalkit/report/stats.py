@@ -24,10 +24,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from attrs import field, frozen
-
-from evalkit.by_value import by_value
 from evalkit.errors import UserError
+from evalkit.values import Value, field
 
 __all__ = ["ALPHA", "BOOTSTRAP", "CONFIDENCE", "MCNEMAR", "MEDIAN", "PERMUTATION", "POWER", "STUDENT", "UNPAIRED",
            "WELCH", "WILSON", "Interval", "Test", "available", "cases_to_see", "difference", "holm", "mcnemar",
@@ -50,9 +48,7 @@ PERMUTATION = "paired permutation test over cases"
 UNPAIRED = "permutation test of one case's trials"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Interval:
+class Interval(Value):
     """A number with its interval, and of how many values. method: how the interval was drawn; "" where none was.
 
     Without an interval low and high are not finite, or, of values that do not vary, the number itself.

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import attrs
 import orjson
-from attrs import field, frozen
 
-from evalkit.by_value import by_value
 from evalkit.grade.verdict import Status
 from evalkit.records import SCHEMA
 from evalkit.report.row import Row, RowStatus
+from evalkit.values import Value, field, fields_of
 
 __all__ = ["STATUSES", "RunSummary", "TrialSummary", "json_text", "line_of", "line_of_row", "line_text",
            "summary_text"]
@@ -25,9 +23,7 @@ STATUSES: tuple[RowStatus, ...] = ("pass", "fail", "contaminated", "error", "not
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class TrialSummary:
+class TrialSummary(Value):
     """A trial in a line. place: its folder under results/<run>/. judge: the scores of its judges, 0 to 10.
 
     ended: how the agent's run ended; "" where the trial has no result, and `reason` says why. scores: by judge.
@@ -74,9 +70,7 @@ class TrialSummary:
     finished_at: str = ""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class RunSummary:
+class RunSummary(Value):
     """summary.json. counts: trials by status. tiers: by suite, tier and subject how many trials passed, and of how many
     that is known (`graded`)."""
 
@@ -163,7 +157,7 @@ def json_text(data: Mapping[str, Any]) -> bytes:
 
 
 _NO_TIER = b'"tier":""'
-_FIELDS = tuple(sorted(item.name for item in attrs.fields(TrialSummary)))
+_FIELDS = tuple(sorted(item.name for item in fields_of(TrialSummary)))
 _NUMBER = (float, int, type(None))
 
 

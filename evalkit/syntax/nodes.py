@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from evalkit.diagnostics import Span
-from evalkit.syntax.node import node
 from evalkit.syntax.nodes_calls import (
     AnyOrder,
     ArgumentApprox,
@@ -81,6 +80,7 @@ from evalkit.syntax.nodes_metrics import (
     MetricsSources,
 )
 from evalkit.syntax.nodes_values import Data, Json, Name, Number, Pattern, Range, Real, Regex, Silence, Str
+from evalkit.values import Node
 
 __all__ = [
     "Ablate", "About", "Act", "ActClick", "ActExpect", "ActFind", "ActKey", "ActNote", "ActSame", "ActType", "Agent",
@@ -102,135 +102,113 @@ __all__ = [
 
 
 # ---- statements that set a trial up ----
-@node
-class About:
+class About(Node):
     text: Str
     span: Span
 
 
-@node
-class UseProfile:
+class UseProfile(Node):
     name: Name
     span: Span
 
 
-@node
-class UseNone:
+class UseNone(Node):
     span: Span
 
 
-@node
-class UseAgent:
+class UseAgent(Node):
     name: Name
     span: Span
 
 
-@node
-class Prompt:
+class Prompt(Node):
     text: Str
     span: Span
 
 
-@node
-class ScaffoldRun:
+class ScaffoldRun(Node):
     command: Str
     limit: Number | None
     span: Span
 
 
-@node
-class ScaffoldCopy:
+class ScaffoldCopy(Node):
     path: Str
     span: Span
 
 
-@node
-class ScaffoldTemplate:
+class ScaffoldTemplate(Node):
     """A folder that is copied, which many cases may share."""
 
     path: Str
     span: Span
 
 
-@node
-class Starter:
+class Starter(Node):
     path: Str
     span: Span
 
 
-@node
-class Skills:
+class Skills(Node):
     names: tuple[Name, ...]
     delivery: Literal["by", "from", "linked"]
     value: Str
     span: Span
 
 
-@node
-class SkillsNone:
+class SkillsNone(Node):
     span: Span
 
 
-@node
-class Guidance:
+class Guidance(Node):
     paths: tuple[Str, ...]
     span: Span
 
 
-@node
-class GuidanceNone:
+class GuidanceNone(Node):
     span: Span
 
 
-@node
-class Contract:
+class Contract(Node):
     path: Str
     span: Span
 
 
-@node
-class ContractNone:
+class ContractNone(Node):
     span: Span
 
 
-@node
-class Prewarm:
+class Prewarm(Node):
     commands: tuple[Str, ...]
     limit: Number | None
     span: Span
 
 
-@node
-class PrewarmNone:
+class PrewarmNone(Node):
     span: Span
 
 
-@node
-class Network:
+class Network(Node):
     """`HOST:PORT`s that are reached behind walls."""
 
     places: tuple[Str, ...]
     span: Span
 
 
-@node
-class NetworkNone:
+class NetworkNone(Node):
     span: Span
 
 
-@node
-class Caches:
+class Caches(Node):
     paths: tuple[Str, ...]
     span: Span
 
 
-@node
-class CachesNone:
+class CachesNone(Node):
     span: Span
 
 
-@node
-class Limits:
+class Limits(Node):
     turns: Number | None
     time: Number | None
     cost: Real | None
@@ -238,33 +216,28 @@ class Limits:
     span: Span
 
 
-@node
-class Temperature:
+class Temperature(Node):
     value: Real
     span: Span
 
 
-@node
-class Trials:
+class Trials(Node):
     count: Number
     span: Span
 
 
-@node
-class Tags:
+class Tags(Node):
     names: tuple[Name, ...]
     span: Span
 
 
-@node
-class Env:
+class Env(Node):
     name: Name
     value: Str
     span: Span
 
 
-@node
-class Answer:
+class Answer(Node):
     path: Str
     template: Str | None
     span: Span
@@ -277,33 +250,28 @@ Setup: TypeAlias = (
 
 
 # ---- toolchain, models, agent ----
-@node
-class Npm:
+class Npm(Node):
     pins: tuple[Str, ...]
     span: Span
 
 
-@node
-class Pip:
+class Pip(Node):
     pins: tuple[Str, ...]
     span: Span
 
 
-@node
-class Program:
+class Program(Node):
     name: Name
     path: Str
     span: Span
 
 
-@node
-class Apt:
+class Apt(Node):
     packages: tuple[Str, ...]
     span: Span
 
 
-@node
-class Checkout:
+class Checkout(Node):
     variable: Name | None
     path: Str
     build: Str
@@ -311,8 +279,7 @@ class Checkout:
     span: Span
 
 
-@node
-class Build:
+class Build(Node):
     """The command that builds a checkout."""
 
     command: Str
@@ -320,117 +287,98 @@ class Build:
     span: Span
 
 
-@node
-class Hides:
+class Hides(Node):
     paths: tuple[Str, ...]
     span: Span
 
 
-@node
-class NpmNone:
+class NpmNone(Node):
     span: Span
 
 
-@node
-class PipNone:
+class PipNone(Node):
     span: Span
 
 
-@node
-class CheckoutInstead:
+class CheckoutInstead(Node):
     variable: Name
     body: tuple[Build | Hides | Caches | Npm | NpmNone | Pip | PipNone | Apt | Program | Env, ...]
     span: Span
 
 
-@node
-class Toolchain:
+class Toolchain(Node):
     name: Name
     body: tuple[Npm | Pip | Apt | Checkout | CheckoutInstead | Program | Env, ...]
     span: Span
 
 
-@node
-class Model:
+class Model(Node):
     role: Literal["model", "judge-model"]
     variable: Name | None
     default: Str
     span: Span
 
 
-@node
-class Allow:
+class Allow(Node):
     tools: tuple[Name | Str, ...]
     span: Span
 
 
-@node
-class Deny:
+class Deny(Node):
     tools: tuple[Name | Str, ...]
     span: Span
 
 
-@node
-class Suffix:
+class Suffix(Node):
     text: Str
     span: Span
 
 
-@node
-class McpNone:
+class McpNone(Node):
     span: Span
 
 
-@node
-class Permissions:
+class Permissions(Node):
     mode: Literal["accept-edits", "skip"]
     span: Span
 
 
-@node
-class Mcp:
+class Mcp(Node):
     path: Str
     span: Span
 
 
-@node
-class Registry:
+class Registry(Node):
     name: Str
     span: Span
 
 
-@node
-class RegistryMcp:
+class RegistryMcp(Node):
     command: Str
     span: Span
 
 
-@node
-class System:
+class System(Node):
     text: Str
     span: Span
 
 
-@node
-class State:
+class State(Node):
     path: Str
     span: Span
 
 
-@node
-class Command:
+class Command(Node):
     command: Str
     span: Span
 
 
-@node
-class Seed:
+class Seed(Node):
     value: Number
     span: Span
 
 
-@node
-class Agent:
+class Agent(Node):
     name: Name
     body: tuple[
         Allow | Deny | Suffix | Permissions | Mcp | McpNone | Registry | RegistryMcp | System | State | Command
@@ -440,14 +388,12 @@ class Agent:
     span: Span
 
 
-@node
-class Solution:
+class Solution(Node):
     path: Str
     span: Span
 
 
-@node
-class Wrong:
+class Wrong(Node):
     """tests: of a check that runs hidden tests, by its name, the tests that fail."""
 
     path: Str
@@ -457,16 +403,14 @@ class Wrong:
 
 
 # ---- the levels, and a file ----
-@node
-class Profile:
+class Profile(Node):
     name: Name
     extends: Name | None
     body: tuple[About | UseAgent | Setup | Graded | Silence, ...]
     span: Span
 
 
-@node
-class Tier:
+class Tier(Node):
     name: Name
     about: Str | None
     requires: Literal["schema flat", "confirmation", "read"] | None
@@ -474,23 +418,20 @@ class Tier:
     commands: tuple[Name, ...] = ()
 
 
-@node
-class Ablate:
+class Ablate(Node):
     """by: what is left out, one at a time."""
 
     by: Literal["section", "subsection", "document"]
     span: Span
 
 
-@node
-class Arm:
+class Arm(Node):
     name: Name
     body: tuple[About | Agent | UseProfile | UseNone | UseAgent | Model | Setup | Ablate | Silence, ...]
     span: Span
 
 
-@node
-class Suite:
+class Suite(Node):
     name: Name
     body: tuple[
         About | Toolchain | Tier | Arm | Profile | Define | Metrics | Agent | Model | UseAgent | Setup | Graded
@@ -498,8 +439,7 @@ class Suite:
     span: Span
 
 
-@node
-class Track:
+class Track(Node):
     name: Name
     body: tuple[
         About | Agent | UseProfile | UseNone | UseAgent | Model | Setup | Graded | Expect | Never | Solution | Wrong
@@ -509,8 +449,7 @@ class Track:
     span: Span
 
 
-@node
-class Case:
+class Case(Node):
     """`prompt` is the one that stands behind the name."""
 
     name: Name
@@ -524,8 +463,7 @@ class Case:
     span: Span
 
 
-@node
-class File:
+class File(Node):
     suites: tuple[Suite, ...]
     cases: tuple[Case, ...]
     span: Span

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from evalkit.diagnostics import Span
-from evalkit.syntax.node import node
 from evalkit.syntax.nodes_values import Data, Name, Number, Range, Real, Regex, Str
+from evalkit.values import Node
 
 __all__ = [
     "AnyOrder", "ArgumentApprox", "ArgumentCompare", "ArgumentIn", "ArgumentIncludes", "ArgumentIs", "ArgumentMatches",
@@ -16,44 +16,38 @@ __all__ = [
 
 
 # ---- tests of one argument, or of one value of the state ----
-@node
-class ArgumentIs:
+class ArgumentIs(Node):
     key: Name
     value: Data
     span: Span
 
 
-@node
-class ArgumentCompare:
+class ArgumentCompare(Node):
     key: Name
     operator: Literal[">", ">=", "<", "<=", "=="]
     value: Real
     span: Span
 
 
-@node
-class ArgumentOneOf:
+class ArgumentOneOf(Node):
     key: Name
     values: tuple[Data, ...]
     span: Span
 
 
-@node
-class ArgumentIncludes:
+class ArgumentIncludes(Node):
     key: Name
     values: tuple[Data, ...]
     span: Span
 
 
-@node
-class ArgumentIn:
+class ArgumentIn(Node):
     key: Name
     range: Range
     span: Span
 
 
-@node
-class ArgumentApprox:
+class ArgumentApprox(Node):
     """A number, or a list of numbers and lists, each within the tolerance."""
 
     key: Name
@@ -62,8 +56,7 @@ class ArgumentApprox:
     span: Span
 
 
-@node
-class ArgumentMatches:
+class ArgumentMatches(Node):
     """`example`: a value that matches, for who has to make one up."""
 
     key: Name
@@ -72,15 +65,13 @@ class ArgumentMatches:
     span: Span
 
 
-@node
-class ArgumentType:
+class ArgumentType(Node):
     key: Name
     type: Literal["number", "string", "boolean", "array", "object"]
     span: Span
 
 
-@node
-class ArgumentPresence:
+class ArgumentPresence(Node):
     """It is there, whatever it is; or it is not."""
 
     key: Name
@@ -94,8 +85,7 @@ ArgumentNode: TypeAlias = (
 
 
 # ---- calls ----
-@node
-class Call:
+class Call(Node):
     """exact: no other arguments. succeeds: the application did it. confirmed: with the token that it was given."""
 
     name: Name
@@ -106,16 +96,14 @@ class Call:
     confirmed: bool = False
 
 
-@node
-class Either:
+class Either(Node):
     """One of the branches; the calls of a branch come in its order."""
 
     branches: tuple[tuple[Expected, ...], ...]
     span: Span
 
 
-@node
-class AnyOrder:
+class AnyOrder(Node):
     """All items, in whichever order."""
 
     items: tuple[tuple[Expected, ...], ...]
@@ -125,8 +113,7 @@ class AnyOrder:
 Expected: TypeAlias = Call | Either | AnyOrder
 
 
-@node
-class Expect:
+class Expect(Node):
     """Calls in an order. only: no other call writes."""
 
     calls: tuple[Expected, ...]
@@ -134,15 +121,13 @@ class Expect:
     only: bool = False
 
 
-@node
-class Never:
+class Never(Node):
     calls: tuple[Call, ...]
     span: Span
 
 
 # ---- state ----
-@node
-class CheckState:
+class CheckState(Node):
     """A value of the final state, by its path.
 
     It holds `count` entries that pass all of `where`. Without a count it is a value of its own, and `where` its test.

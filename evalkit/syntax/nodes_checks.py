@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from evalkit.diagnostics import Span
-from evalkit.syntax.node import node
 from evalkit.syntax.nodes_calls import CheckState
 from evalkit.syntax.nodes_live import Act
 from evalkit.syntax.nodes_values import Name, Number, Pattern, Real, Silence, Str
+from evalkit.values import Node
 
 __all__ = [
     "Check", "CheckDefined", "CheckExists", "CheckGrep", "CheckHiddenTests", "CheckKind", "CheckPage", "CheckPlugin",
@@ -18,30 +18,26 @@ __all__ = [
 
 
 # ---- checks of the suite's own ----
-@node
-class StepPut:
+class StepPut(Node):
     source: Str
     target: Str
     span: Span
 
 
-@node
-class StepAppend:
+class StepAppend(Node):
     target: Str
     text: Str
     span: Span
 
 
-@node
-class StepEach:
+class StepEach(Node):
     glob: Str
     command: Str
     limit: Number | None
     span: Span
 
 
-@node
-class StepRun:
+class StepRun(Node):
     command: Str
     limit: Number | None
     span: Span
@@ -50,8 +46,7 @@ class StepRun:
 StepNode: TypeAlias = StepPut | StepAppend | StepEach | StepRun
 
 
-@node
-class Define:
+class Define(Node):
     name: Name
     params: tuple[Name, ...]
     title: Str | None
@@ -62,8 +57,7 @@ class Define:
 
 
 # ---- checks ----
-@node
-class Expectation:
+class Expectation(Node):
     """`has …` or `lacks …`; `one_line`: all patterns in one line."""
 
     expect: Literal["has", "lacks"]
@@ -72,24 +66,21 @@ class Expectation:
     one_line: bool = False
 
 
-@node
-class CheckRun:
+class CheckRun(Node):
     command: Str
     exits: tuple[Number, ...]
     outputs: tuple[Expectation, ...]
     span: Span
 
 
-@node
-class CheckGrep:
+class CheckGrep(Node):
     globs: tuple[Str, ...]
     expect: Literal["has", "lacks"]
     patterns: tuple[Pattern, ...]
     span: Span
 
 
-@node
-class CheckExists:
+class CheckExists(Node):
     """`exists` or `absent`."""
 
     expect: Literal["exists", "absent"]
@@ -97,8 +88,7 @@ class CheckExists:
     span: Span
 
 
-@node
-class CheckHiddenTests:
+class CheckHiddenTests(Node):
     """collects: how many tests the report must have, None where the case does not say."""
 
     paths: tuple[Str, ...]
@@ -107,8 +97,7 @@ class CheckHiddenTests:
     span: Span
 
 
-@node
-class CheckSnapshot:
+class CheckSnapshot(Node):
     """acts: the steps before it; without patterns they are all."""
 
     expect: Literal["has", "lacks"]
@@ -118,28 +107,24 @@ class CheckSnapshot:
     acts: tuple[Act, ...] = ()
 
 
-@node
-class CheckPage:
+class CheckPage(Node):
     path: Str
     span: Span
 
 
-@node
-class CheckTranscript:
+class CheckTranscript(Node):
     expect: Literal["has", "lacks"]
     patterns: tuple[Pattern, ...]
     span: Span
 
 
-@node
-class PluginSetting:
+class PluginSetting(Node):
     name: Name
     value: Str
     span: Span
 
 
-@node
-class CheckPlugin:
+class CheckPlugin(Node):
     """A grader of another distribution, with its settings. files: what it may read."""
 
     name: Name
@@ -148,8 +133,7 @@ class CheckPlugin:
     span: Span
 
 
-@node
-class CheckDefined:
+class CheckDefined(Node):
     name: Name
     span: Span
 
@@ -159,8 +143,7 @@ CheckKind: TypeAlias = (
     | CheckPlugin | CheckDefined)
 
 
-@node
-class Check:
+class Check(Node):
     """A check with its options, each as often as it stands there."""
 
     kind: CheckKind
@@ -176,8 +159,7 @@ class Check:
     span: Span
 
 
-@node
-class Score:
+class Score(Node):
     id: Name | None
     languages: tuple[Name, ...]
     imports: tuple[Str, ...]
@@ -191,24 +173,21 @@ class Score:
     span: Span
 
 
-@node
-class Told:
+class Told(Node):
     """What of the unit's own documents a judge is told."""
 
     what: Literal["guidance", "contract"]
     span: Span
 
 
-@node
-class ToldBy:
+class ToldBy(Node):
     """A command that prints what a judge is told."""
 
     command: Str
     limit: Number | None
 
 
-@node
-class Judge:
+class Judge(Node):
     title: Str | None
     id: Name | None
     files: tuple[Str, ...]

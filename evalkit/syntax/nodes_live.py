@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from evalkit.diagnostics import Span
-from evalkit.syntax.node import node
 from evalkit.syntax.nodes_values import Name, Number, Pattern, Regex, Str
+from evalkit.values import Node
 
 __all__ = ["Act", "ActClick", "ActExpect", "ActFind", "ActKey", "ActNote", "ActSame", "ActType", "Live", "LiveCommand",
            "LiveEnv", "LiveKind", "LiveRegex", "Target"]
@@ -14,8 +14,7 @@ __all__ = ["Act", "ActClick", "ActExpect", "ActFind", "ActKey", "ActNote", "ActS
 LiveKind: TypeAlias = Literal["build", "prewarm", "launch", "ready", "snapshot", "screenshot", "click", "type", "key"]
 
 
-@node
-class LiveCommand:
+class LiveCommand(Node):
     """A command of a `live` block. writes: of `screenshot`, the file that it makes."""
 
     kind: LiveKind
@@ -25,8 +24,7 @@ class LiveCommand:
     writes: Str | None = None
 
 
-@node
-class LiveRegex:
+class LiveRegex(Node):
     """`widget` or `views`: what a line of a snapshot looks like that tells of one."""
 
     kind: Literal["widget", "views"]
@@ -34,21 +32,18 @@ class LiveRegex:
     span: Span
 
 
-@node
-class LiveEnv:
+class LiveEnv(Node):
     name: Name
     value: Str
     span: Span
 
 
-@node
-class Live:
+class Live(Node):
     body: tuple[LiveCommand | LiveRegex | LiveEnv, ...]
     span: Span
 
 
-@node
-class Target:
+class Target(Node):
     """A widget: by what its line says of it, in one that matches `inside`, nearest to one that matches `near`."""
 
     attributes: tuple[tuple[Name, Pattern], ...]
@@ -57,27 +52,23 @@ class Target:
     span: Span
 
 
-@node
-class ActClick:
+class ActClick(Node):
     target: Target
     span: Span
 
 
-@node
-class ActType:
+class ActType(Node):
     text: Str
     target: Target
     span: Span
 
 
-@node
-class ActKey:
+class ActKey(Node):
     key: Str
     span: Span
 
 
-@node
-class ActNote:
+class ActNote(Node):
     """Remember which widget it is, under a name."""
 
     name: Name
@@ -85,8 +76,7 @@ class ActNote:
     span: Span
 
 
-@node
-class ActExpect:
+class ActExpect(Node):
     """`expect has …`, `expect lacks …`."""
 
     expect: Literal["has", "lacks"]
@@ -95,8 +85,7 @@ class ActExpect:
     one_line: bool = False
 
 
-@node
-class ActFind:
+class ActFind(Node):
     """`expect TARGET`, `expect no TARGET`."""
 
     target: Target
@@ -104,8 +93,7 @@ class ActFind:
     span: Span
 
 
-@node
-class ActSame:
+class ActSame(Node):
     """`expect same NAME`: what was noted under the name is still the same widget."""
 
     name: Name

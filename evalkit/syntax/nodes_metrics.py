@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from evalkit.diagnostics import Span
-from evalkit.syntax.node import node
 from evalkit.syntax.nodes_values import Name, Pattern, Regex, Str
+from evalkit.values import Node
 
 __all__ = ["Metrics", "MetricsCompliance", "MetricsDiagnostic", "MetricsProfiles", "MetricsShare", "MetricsSources"]
 
 
-@node
-class MetricsProfiles:
+class MetricsProfiles(Node):
     names: tuple[Name, ...]
     span: Span
 
 
-@node
-class MetricsCompliance:
+class MetricsCompliance(Node):
     patterns: tuple[Pattern, ...]
     span: Span
 
 
-@node
-class MetricsSources:
+class MetricsSources(Node):
     globs: tuple[Str, ...]
     span: Span
 
 
-@node
-class MetricsDiagnostic:
+class MetricsDiagnostic(Node):
     """What a compiler says. label: what it is counted as. teaching: whether it says how to do better."""
 
     teaching: bool
@@ -37,8 +33,7 @@ class MetricsDiagnostic:
     span: Span
 
 
-@node
-class MetricsShare:
+class MetricsShare(Node):
     """The share of written lines that are in these files."""
 
     name: Name
@@ -46,8 +41,7 @@ class MetricsShare:
     span: Span
 
 
-@node
-class Metrics:
+class Metrics(Node):
     name: Name
     body: tuple[MetricsProfiles | MetricsCompliance | MetricsSources | MetricsDiagnostic | MetricsShare, ...]
     span: Span

@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from evalkit.diagnostics import Span
-from evalkit.syntax.node import node
+from evalkit.values import Node
 
 __all__ = ["Data", "Json", "Name", "Number", "Pattern", "Range", "Real", "Regex", "Silence", "Str"]
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | None"
 
 
-@node
-class Name:
+class Name(Node):
     value: str
     span: Span
 
 
-@node
-class Str:
+class Str(Node):
     """A string. `block` tells a text block from a quoted string; `value` has escapes and indentation resolved."""
 
     value: str
@@ -27,31 +25,27 @@ class Str:
     block: bool = False
 
 
-@node
-class Regex:
+class Regex(Node):
     pattern: str
     flags: str
     span: Span
 
 
-@node
-class Number:
+class Number(Node):
     """A count, a duration in seconds, or a size in bytes."""
 
     value: int
     span: Span
 
 
-@node
-class Real:
+class Real(Node):
     """A number that may have decimals, or an amount in dollars. It is an int where it was written as one."""
 
     value: int | float
     span: Span
 
 
-@node
-class Range:
+class Range(Node):
     """`10..20`: both ends are in it."""
 
     low: int | float
@@ -59,8 +53,7 @@ class Range:
     span: Span
 
 
-@node
-class Data:
+class Data(Node):
     """A value of an argument, as JSON has it."""
 
     value: Json
@@ -70,8 +63,7 @@ class Data:
 Pattern: TypeAlias = Str | Regex
 
 
-@node
-class Silence:
+class Silence(Node):
     """`allow W012 "reason"`, as a statement or as an option of a check."""
 
     code: Name

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from attrs import frozen
-
-from evalkit.by_value import by_value
+from evalkit.values import Value
 
 __all__ = ["MAX_DEPTH", "MAX_TOKENS", "Expected", "SyntaxProblem"]
 
@@ -16,18 +14,14 @@ MAX_DEPTH = 64
 """Brackets within each other. Blocks cannot be deeper than the grammar lets them."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Expected:
+class Expected(Value):
     """What could have stood somewhere: a keyword, or (where that is None) something else, in words for a person."""
 
     keyword: str | None
     words: str
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class SyntaxProblem:
+class SyntaxProblem(Value):
     """A place where a text stops being a case file.
 
     kind: `token`, something that cannot stand there; `text`, characters that begin nothing; `end`, the file ends

@@ -7,19 +7,15 @@ from bisect import bisect_right
 from functools import cached_property
 from pathlib import Path
 
-from attrs import field, frozen
-
-from evalkit.by_value import by_value
 from evalkit.diagnostics import CaseErrors, Diagnostic, Span
+from evalkit.values import Value, field
 
 __all__ = ["MAX_BYTES", "Source", "read_source"]
 
 MAX_BYTES = 1_000_000
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Source:
+class Source(Value):
     """A text and where it is from. `shown` is the path as messages give it: relative to the project."""
 
     path: Path

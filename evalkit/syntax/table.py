@@ -13,17 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from attrs import frozen
 
-from evalkit.by_value import by_value
 from evalkit.kept import read_kept, write_kept
+from evalkit.values import Value
 
 __all__ = ["Table", "grammar_file", "load_table"]
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Table:
+class Table(Value):
     """`states`: for each state, what each terminal does (n >= 0: shift to state n; n < 0: reduce rule ~n), and the
     states that rules lead to.
 

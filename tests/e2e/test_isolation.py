@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve, frozen
+from attrs import frozen
 
 from evalkit.analysis.model import AgentConfig, Limits
 from evalkit.execute.agents import Job
@@ -25,9 +25,10 @@ from evalkit.execute.secrets import Redactor
 from evalkit.execute.toolchain import Installed, find_installed, install
 from evalkit.gateway import Reply, ScriptedGateway, Text, ToolCall
 from evalkit.kept import user_cache
+from evalkit.values import evolve
 from tests.e2e.conftest import workspace_of
 from tests.feature.project import KEY, MiniProject
-from tests.unit.execute.make import case, trial
+from tests.unit.execute.make import a_job, case, trial
 
 pytestmark = pytest.mark.slow
 
@@ -191,9 +192,9 @@ def job_for(folder: Path, claude: Installed, off_limits: list[Path], **agent: An
     for name in ("desk/app", "desk/home"):
         (folder / name).mkdir(parents=True)
     of = trial(case(agent=AgentConfig("claude", **agent), limits=Limits(turns=20, time=120)), lane="sandbox")
-    return Job(trial=of, root=folder, workspace=folder / "desk/app", home=folder / "desk/home",
-               env={"PATH": os.environ["PATH"]}, transcript=folder / "transcript.jsonl", off_limits=tuple(off_limits),
-               toolchain=claude, readable=(), redactor=Redactor.of({"AI_GATEWAY_API_KEY": KEY}))
+    return a_job(trial=of, root=folder, workspace=folder / "desk/app", home=folder / "desk/home",
+                 env={"PATH": os.environ["PATH"]}, transcript=folder / "transcript.jsonl",
+                 off_limits=tuple(off_limits), toolchain=claude, redactor=Redactor.of({"AI_GATEWAY_API_KEY": KEY}))
 
 
 def tried(calls: list[ToolCall], job: Job) -> str:

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 from evalkit.analysis.model import Check, PageSpec
 from evalkit.execute.lanes import LANES
 from evalkit.grade.grader import grade_check
 from evalkit.grade.page_child import _is_its_own
 from evalkit.grade.verdict import Verdict
+from evalkit.values import evolve
 from tests.processes import proc_files
 from tests.sandbox import bwrap
 from tests.unit.grade.trees import a_case, final_tree

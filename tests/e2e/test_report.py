@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from attrs import asdict, define, field
+from attrs import define, field
 
 from bench.report_runs import Made, make_page, make_run
 from evalkit.execute.secrets import Redactor
@@ -22,6 +22,7 @@ from evalkit.kept import user_cache
 from evalkit.report.html.page import render
 from evalkit.report.row import failed_row
 from evalkit.report.summary import line_of_row
+from evalkit.structure import plain_fields
 from tests.e2e.test_transcript import SCRIPT
 from tests.feature.project import KEY, MiniProject, files_with
 from tests.unit.report.html_hostile import HOSTILE, hostile_run
@@ -421,7 +422,7 @@ def test_a_trial_without_a_result(open_page: Open, tmp_path: Path) -> None:
     place = "claude/m/kanban-board/trial-1"
     made = Made(tmp_path, "latest")
     made.folder.mkdir(parents=True)
-    (made.folder / "report.html").write_text(render("latest", [asdict(line_of_row(row, place))], "report-data"))
+    (made.folder / "report.html").write_text(render("latest", [plain_fields(line_of_row(row, place))], "report-data"))
     page = open_page(made)
     page.locator("a.mark").click()
     page.wait_for_selector("#trial .note")

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
 
 from evalkit.analysis.model import Case, HiddenTestsSpec
 from evalkit.analysis.project import load_project
 from evalkit.execute.toolchain import Installed, find_installed
 from evalkit.gateway import Reply, ScriptedGateway, Step, Text, ToolCall
+from evalkit.values import evolve
 from tests.e2e.conftest import REPOSITORY, RealProject, workspace_of
 from tests.feature.project import KEY, PYPROJECT, files_with
 from tests.sandbox import bwrap

@@ -20,6 +20,7 @@ IDLE = {
     "transcripts": {"evalkit.execute.transcripts", "evalkit.report.html.conversation"},
     "reports that stay": {"evalkit.report.html.page", "evalkit.report.html.matrix", "evalkit.report.markdown",
                           "evalkit.report.aggregate", "evalkit.report.stats", "jinja2", "rich.console"},
+    "what makes classes": {"attr", "attrs"},
     "other parsers": {"lark", "html", "difflib", "filecmp", "sysconfig", "importlib.resources.readers"},
 }
 """Modules that such a run has no use for; each costs an edit some tenths of a millisecond, or many."""

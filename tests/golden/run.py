@@ -10,8 +10,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve
-
 from evalkit.analysis.model import Check, Judge, SuiteInfo
 from evalkit.execute.outcome import Ending, Usage
 from evalkit.grade.audit_record import Audit, Finding
@@ -21,6 +19,7 @@ from evalkit.records import write_record
 from evalkit.report.result import build_result
 from evalkit.report.row import Row, failed_row, row_of
 from evalkit.report.update import update_report
+from evalkit.values import evolve
 from tests.unit.report.results import Graded, a_check, a_judged, a_record, a_trial
 
 __all__ = ["HAIKU", "SONNET", "write_run"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "evalkit"
-BASE = ("errors", "by_value", "digest", "records", "structure", "kept", "plugins")
+BASE = ("errors", "digest", "records", "structure", "kept", "plugins", "values")
 """Modules that any stage may use."""
 STAGES = ("diagnostics", "syntax", "analysis", "lint", "plan", "execute", "gateway", "grade", "report", "dag",
           "authoring", "cli", "extend")

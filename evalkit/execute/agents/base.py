@@ -6,10 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from attrs import evolve, field, frozen
-
-from evalkit.by_value import by_value
 from evalkit.execute.models.prices import Prices
+from evalkit.values import Value, evolve, field
 
 if TYPE_CHECKING:
     from evalkit.analysis.model import Case, Toolchain
@@ -23,9 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Agent", "Job"]
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Job:
+class Job(Value):
     """One agent run.
 
     workspace: the tree to work in. home: an empty HOME for this run alone. env: the environment of the case's commands
@@ -55,13 +51,7 @@ class Job:
     endpoint: Endpoint | None = field(default=None, repr=False)
     endpoints: tuple[Endpoint, ...] = field(default=(), repr=False)
     inside: tuple[str, str] = ("", "")
-    room: Room = field(repr=False)
-
-    @room.default
-    def _in_the_open(self) -> Room:
-        from evalkit.execute.lanes import LocalRoom
-
-        return LocalRoom(self.workspace, self.home, self.home.parent, self.env)
+    room: Room = field(repr=False, kw_only=True)
 
     def for_program(self, endpoint: Endpoint | None) -> Endpoint | None:
         """An endpoint as a program in the room reaches it."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from evalkit.execute.models.prices import Prices
 from evalkit.execute.outcome import Usage
 from evalkit.execute.transcripts.foreign import LARGEST_COUNT
+from evalkit.values import evolve
 
 __all__ = ["Counter", "total"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from typing import Literal
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from evalkit.analysis.model import Case
 from evalkit.errors import HarnessError, UserError
@@ -22,6 +22,7 @@ from evalkit.execute.models.client import POLICY, ProviderError, TimeUp, complet
 from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import AgentError, Ending, Usage
 from evalkit.execute.transcripts import Ended, Limit, LimitKind, Message, MessageUsage, Writer
+from evalkit.values import evolve
 
 __all__ = ["Conversation", "prompt_of"]
 

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import asdict, evolve, frozen
+from attrs import frozen
 
 from evalkit.analysis.model import Case, Toolchain
 from evalkit.errors import EvalkitError, UserError
@@ -16,6 +16,8 @@ from evalkit.execute.outcome import AgentError, Ending, Usage
 from evalkit.plan.trials import AgentTraits, Trial
 from evalkit.plugins import Plugin, load_plugin, own_failure
 from evalkit.records import as_read
+from evalkit.structure import plain_fields
+from evalkit.values import evolve
 
 if TYPE_CHECKING:
     from evalkit.execute.agents.registry import Wanted
@@ -117,7 +119,7 @@ def _sound(ending: Ending) -> Ending:
     usage = ending.usage
     if not isinstance(usage, Usage):
         raise TypeError(f"usage: not a Usage but {type(usage).__name__}")
-    for name, number in {**asdict(usage), "retries": ending.retries}.items():
+    for name, number in {**plain_fields(usage), "retries": ending.retries}.items():
         if isinstance(number, int | float) and not (math.isfinite(number) and number >= 0):
             raise ValueError(f"{name}: {number} is no amount")
     return as_read(ending)

@@ -11,15 +11,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from attrs import field, frozen
-
 from evalkit.analysis.model import Case
-from evalkit.by_value import by_value
 from evalkit.errors import UserError
 from evalkit.execute.agents.base import Agent
 from evalkit.execute.models.provider import Endpoints
 from evalkit.plan.trials import Subject, Trial
 from evalkit.plugins import AGENTS, SPOKEN_AGENTS, find_plugin, plugin_names
+from evalkit.values import Value, field
 
 if TYPE_CHECKING:
     from evalkit.execute.models.chat import Protocol as Spoken
@@ -28,9 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Agents", "Careful", "Reader", "Wanted"]
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Wanted:
+class Wanted(Value):
     """What an agent is made for. argument: what stood behind the colon of its name. endpoint: where its model is asked,
     None without a key for it. claude: another Claude Code than the pinned one.
     """
@@ -60,9 +56,7 @@ class Careful(Protocol):
         ...
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class _Own:
+class _Own(Value):
     """An agent of evalkit's own. makes: `module:function`, which takes a `Wanted` and returns an `Agent`.
 
     asks: whether it is given a model, for a unit; then a key must be there. speaks: the one protocol that it speaks.

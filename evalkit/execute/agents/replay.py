@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from evalkit.analysis.model import Case, Toolchain
 from evalkit.errors import HarnessError, UserError
@@ -27,6 +27,7 @@ from evalkit.execute.transcripts.totals import Totals
 from evalkit.execute.tree import pack
 from evalkit.plan.trials import AgentTraits, Subject
 from evalkit.records import structure
+from evalkit.values import evolve
 
 if TYPE_CHECKING:
     from evalkit.execute.agents.registry import Wanted

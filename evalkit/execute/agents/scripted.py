@@ -10,12 +10,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from evalkit.analysis.model import Case, Toolchain
-from evalkit.by_value import by_value
 from evalkit.execute.outcome import Ending, Usage
 from evalkit.plan.trials import AgentTraits, played_calls
+from evalkit.values import Value
 
 if TYPE_CHECKING:
     from evalkit.execute.agents.base import Job
@@ -27,9 +25,7 @@ _TRAITS = AgentTraits(version="1", reads=frozenset(), sampled=False, builds=Fals
 _IDLE = AgentTraits(version="1", reads=frozenset(), sampled=False, builds=False, idle=True)
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Overlay:
+class Overlay(Value):
     """Lays the trial's answer over the workspace, or plays the calls that are its answer."""
 
     root: Path = Path()
@@ -63,9 +59,7 @@ class Overlay:
         return f"lays {job.trial.answer} over the workspace; starts no program"
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Nop:
+class Nop(Value):
     """Leaves the workspace as it is: what passes for it is no evidence."""
 
     traits: AgentTraits = _IDLE

@@ -6,20 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from attrs import field, frozen
-
-from evalkit.by_value import by_value
 from evalkit.execute.lanes.base import Serve
 from evalkit.execute.places import TREE_NAME
 from evalkit.execute.process import Dialogue, Finished, converse, run, stream
 from evalkit.execute.toolchain import Installed, command_environment
+from evalkit.values import Value, field
 
 __all__ = ["Local", "LocalRoom"]
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class LocalRoom:
+class LocalRoom(Value):
     tree: Path
     home: Path
     scratch: Path
@@ -59,9 +55,7 @@ class LocalRoom:
         return url
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Local:
+class Local(Value):
     name: str = "local"
 
     def room(self, folder: Path, installed: tuple[Installed, ...], environ: Mapping[str, str], *,

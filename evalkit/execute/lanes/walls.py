@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import orjson
-from attrs import define, evolve, field
+from attrs import define, field
 
 from evalkit.errors import HarnessError
 from evalkit.execute.lanes.base import Serve
@@ -27,6 +27,7 @@ from evalkit.execute.lanes.bwrap import ETC, Plan
 from evalkit.execute.lanes.limits import Cgroup, Watch
 from evalkit.execute.lanes.syscalls import program
 from evalkit.execute.process import Finished, ProgramMissing
+from evalkit.values import evolve
 
 __all__ = ["PORT", "PROXY_PORT", "Walls"]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import evolve, fields
-
 from evalkit.execute.outcome import Usage
+from evalkit.values import evolve, fields_of
 
 __all__ = ["OWN_COST", "count", "later", "mapping", "with_own_cost"]
 
@@ -31,7 +30,7 @@ def count(counts: Mapping[str, Any], name: str) -> int | None:
 
 def later(before: Usage, now: Usage) -> Usage:
     """The usage of a stream after one more of its events: what an event says replaces what was said before."""
-    said = {field.name: getattr(now, field.name) for field in fields(Usage)}
+    said = {field.name: getattr(now, field.name) for field in fields_of(Usage)}
     return evolve(before, **{name: value for name, value in said.items() if value not in (None, "")})
 
 

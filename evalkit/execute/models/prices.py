@@ -20,20 +20,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from attrs import evolve, field, frozen
-
-from evalkit.by_value import by_value
 from evalkit.errors import UserError
 from evalkit.execute.outcome import Usage
+from evalkit.values import Value, evolve, field
 
 __all__ = ["Price", "Prices", "price_date", "read_prices"]
 
 _LIST = Path(__file__).with_name("prices.yaml")
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Price:
+class Price(Value):
     """Dollars for a million tokens. long: what all tokens of a request cost whose prompt has over `over` tokens, where
     that is not 0; None: not known.
     """
@@ -102,9 +98,7 @@ def _slug(model: str) -> tuple[str, str]:
     return (vendor, _plain(name)) if slash else ("", _plain(vendor))
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Prices:
+class Prices(Value):
     """The price list, with a project's own prices before it."""
 
     own: Mapping[str, Price] = field(factory=dict)

@@ -19,10 +19,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from attrs import field, frozen
-
-from evalkit.by_value import by_value
 from evalkit.errors import UserError
+from evalkit.values import Value, field
 
 if TYPE_CHECKING:
     from evalkit.execute.models.chat import Protocol
@@ -64,9 +62,7 @@ def plain_model(name: str) -> str:
     return own.replace(".", "-") if own.startswith("claude") else own
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Endpoint:
+class Endpoint(Value):
     """An address where models are reached, and the key that opens it.
 
     style: the header that carries the key: `bearer` (gateways, OpenAI), `x-api-key` (Anthropic itself) or
@@ -184,9 +180,7 @@ def missing_key(what: str, model: str | None = None, *, only: Protocol | None = 
         f"without a key, {without}")
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Endpoints:
+class Endpoints(Value):
     """The endpoints that one run's environment opens. gateway: another address for all of them."""
 
     environ: Mapping[str, str] = field(repr=False)

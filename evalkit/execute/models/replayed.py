@@ -7,13 +7,11 @@ both. So a cassette is asked as its recording was, whatever keys the person has 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from pathlib import Path
 
 import orjson
-from attrs import evolve, frozen
+from attrs import frozen
 
-from evalkit.by_value import by_value
 from evalkit.execute.models.chat import Protocol
 from evalkit.execute.models.provider import (
     ADDRESS_VARIABLE,
@@ -23,6 +21,7 @@ from evalkit.execute.models.provider import (
     find_endpoint,
     plain_model,
 )
+from evalkit.values import evolve
 
 __all__ = ["Replayed", "Way", "ways_in"]
 
@@ -41,17 +40,11 @@ class Way:
     variable: str = ""
 
 
-@by_value
-@frozen(eq=False, repr=False, slots=False)
 class Replayed(Endpoints):
-    """ways: reads those of the recording; none of a script's. file: what plays, as it is told to people."""
+    """ways: those of the recording, read once for all; none of a script's. file: what plays, as people are told it."""
 
     file: str = ""
     ways: Callable[[], frozenset[Way]] = frozenset
-
-    @cached_property
-    def _ways(self) -> frozenset[Way]:
-        return self.ways()
 
     def find(self, model: str | None, *, only: Protocol | None = None) -> Endpoint | None:
         found = find_endpoint(self._environ(model), self.file, model, only=only)
@@ -59,12 +52,13 @@ class Replayed(Endpoints):
 
     def _environ(self, model: str | None) -> Mapping[str, str]:
         """The variables that would have had this model asked as it was; a gateway's key where nobody knows better."""
-        if not self._ways:
+        known = self.ways()
+        if not known:
             return _GATEWAY
-        wanted = [way for way in self._ways if way.protocol == "anthropic"] if model is None else [
-            way for way in self._ways if plain_model(way.model) == plain_model(model)]
+        wanted = [way for way in known if way.protocol == "anthropic"] if model is None else [
+            way for way in known if plain_model(way.model) == plain_model(model)]
         # A program may have a name of its own for a model: then the key that was set decides.
-        for ways in (wanted, [way for way in self._ways if way.variable]):
+        for ways in (wanted, [way for way in known if way.variable]):
             for environ in (_GATEWAY, _VENDORS, _COMPATIBLE):
                 if any(_opens(environ, way, model or way.model) for way in ways):
                     return environ

@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from attrs import define, field
-
 from evalkit.errors import HarnessError
 from evalkit.execute.outcome import TREE
 from evalkit.execute.store import Store
@@ -20,6 +18,7 @@ from evalkit.execute.store_entry import is_key
 from evalkit.execute.tree import entries, entry_digest, members
 from evalkit.records import read_plain
 from evalkit.report.html.difference import difference
+from evalkit.values import State, field
 
 __all__ = ["Changes", "inputs_of"]
 
@@ -52,8 +51,7 @@ def inputs_of(store: Store, agent_key: str) -> dict[str, str]:
     return {str(name): str(value) for name, value in inputs.items()} if isinstance(inputs, dict) else {}
 
 
-@define(eq=False, repr=False)
-class Changes:
+class Changes(State):
     """Finds what agents changed. clean: takes keys out of a text."""
 
     store: Store

@@ -10,10 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
-from attrs import frozen
 
-from evalkit.by_value import by_value
 from evalkit.execute.secrets import Redactor
+from evalkit.values import Value
 
 __all__ = ["HEAD", "TAIL", "Held", "cleaned", "embedded", "held"]
 
@@ -23,9 +22,7 @@ _SPARE = 4_000
 """Characters beside them that are held until the text is cleaned: longer than any key."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Held:
+class Held(Value):
     """A text that waits to be cleaned: all of it, or its two ends.
 
     left_out: characters between what is shown; where: what has them, as that is said in their place.

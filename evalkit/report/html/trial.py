@@ -11,9 +11,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from attrs import frozen
-
-from evalkit.by_value import by_value
 from evalkit.errors import HarnessError
 from evalkit.execute.outcome import TRANSCRIPT
 from evalkit.execute.secrets import Redactor
@@ -21,6 +18,7 @@ from evalkit.records import read_plain
 from evalkit.report.html.changes import Changes, inputs_of
 from evalkit.report.html.texts import cleaned
 from evalkit.report.update import REGRADED
+from evalkit.values import Value
 
 __all__ = ["Prompt", "Reader"]
 
@@ -34,9 +32,7 @@ Prompt: TypeAlias = Callable[[str, str, Mapping[str, str]], str]
 """A case, a unit of it, and the inputs of an agent run -> what the agent was asked; "" where that is not known."""
 
 
-@by_value
-@frozen(eq=False, repr=False)
-class Reader:
+class Reader(Value):
     """Makes the data of trials. prompt: tells what agents were asked, which most transcripts leave out."""
 
     redactor: Redactor

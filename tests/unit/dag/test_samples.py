@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 from evalkit.dag.samples import Samples
 from evalkit.digest import digest
@@ -13,6 +12,7 @@ from evalkit.errors import HarnessError
 from evalkit.execute.store import Store
 from evalkit.plan.keys import agent_inputs
 from evalkit.plan.trials import Trial
+from evalkit.values import evolve
 from tests.unit.execute.make import trial
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve
-
 from evalkit.analysis.model import (
     AgentConfig,
     Case,
@@ -18,9 +16,12 @@ from evalkit.analysis.model import (
     SuiteInfo,
     Toolchain,
 )
+from evalkit.execute.agents.base import Job
+from evalkit.execute.lanes import LocalRoom
 from evalkit.execute.places import Places
 from evalkit.execute.session import Session
 from evalkit.plan.trials import AgentTraits, Subject, Trial
+from evalkit.values import evolve
 
 ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 TRAITS = AgentTraits("1", frozenset({"prompt", "model", "tools", "limits"}), sampled=True, builds=True)
@@ -51,6 +52,14 @@ def trial(of: Case | None = None, agent: str = "claude", model: str | None = "an
           **changes: Any) -> Trial:
     plain = Trial(of or case(), Subject(agent, model), TRAITS, 1, "latest")
     return evolve(plain, **changes)
+
+
+def a_job(**given: Any) -> Job:
+    """What an agent is given, in the open where no room is."""
+    plain: dict[str, Any] = {"off_limits": (), "toolchain": None, "readable": (), **given}
+    home: Path = plain["home"]
+    plain.setdefault("room", LocalRoom(plain["workspace"], home, home.parent, plain["env"]))
+    return Job(**plain)
 
 
 def session(folder: Path, said: list[str] | None = None, environ: dict[str, str] | None = None,

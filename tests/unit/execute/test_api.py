@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
 
 from evalkit.analysis.model import AgentConfig, Guidance, Limits, Skill
 from evalkit.errors import UserError
@@ -24,7 +23,8 @@ from evalkit.gateway import CutStream, Fault, Hang, Reply, ScriptedGateway, Text
 from evalkit.gateway.script import Answer, JsonObject
 from evalkit.plan.keys import agent_inputs
 from evalkit.plan.trials import Subject
-from tests.unit.execute.make import ENV, case, setup, trial
+from evalkit.values import evolve
+from tests.unit.execute.make import ENV, a_job, case, setup, trial
 
 KEY = "vck_dummy-key-0123456789"
 PROTOCOLS = pytest.mark.parametrize("protocol", ["anthropic", "openai", "gemini"])
@@ -45,10 +45,9 @@ def job(tmp_path: Path) -> Job:
     unit = case(agent=AgentConfig("api", suffix="Be quick.", temperature=0.25), limits=Limits(time=30),
                 setup=setup(contract="contract.md", answer="src/main.js", guidance=(
                     Guidance("one.md", ("Setup",)), Guidance("two.md"))))
-    return Job(trial=trial(unit, "api", "m"), root=tmp_path, workspace=tmp_path / "workspace",
-               home=tmp_path / "home", env=ENV, transcript=tmp_path / "transcript.jsonl", off_limits=(),
-               toolchain=None, readable=(), redactor=Redactor.of({"AI_GATEWAY_API_KEY": KEY}),
-               prices=Prices({"m": Price(1.0, 2.0, 1.0, 1.0)}))
+    return a_job(trial=trial(unit, "api", "m"), root=tmp_path, workspace=tmp_path / "workspace",
+                 home=tmp_path / "home", env=ENV, transcript=tmp_path / "transcript.jsonl",
+                 redactor=Redactor.of({"AI_GATEWAY_API_KEY": KEY}), prices=Prices({"m": Price(1.0, 2.0, 1.0, 1.0)}))
 
 
 def unit(job: Job, **changes: Any) -> Job:

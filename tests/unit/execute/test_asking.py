@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from attrs import evolve, frozen
+from attrs import frozen
 
 from evalkit.execute.asking import Models
 from evalkit.execute.leases import Traffic
 from evalkit.execute.models.client import ProviderError
 from evalkit.execute.models.provider import Endpoint, Endpoints
 from evalkit.execute.outcome import AgentError, Ending, Usage
+from evalkit.values import evolve
 
 GATEWAY = Endpoints({"AI_GATEWAY_API_KEY": "a-key"})
 VENDORS = Endpoints({"OPENAI_API_KEY": "a-key", "GEMINI_API_KEY": "another"})

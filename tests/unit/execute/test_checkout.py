@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
 
 from evalkit.analysis.model import Checkout, Command, Toolchain
 from evalkit.errors import HarnessError, UserError
@@ -18,6 +17,7 @@ from evalkit.execute.lanes.bwrap import Plan
 from evalkit.execute.lanes.limits import Limits
 from evalkit.execute.toolchain import find_installed, install
 from evalkit.plan.keys import toolchain_inputs
+from evalkit.values import evolve
 
 BUILD = "mkdir -p out && sed s/source/built/ src/tool > out/tool && chmod +x out/tool && echo . >> out/builds"
 

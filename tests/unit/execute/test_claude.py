@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from evalkit.analysis.model import AgentConfig, Limits
 from evalkit.digest import digest_file
@@ -25,8 +25,9 @@ from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import AgentError, Ending, Usage
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.toolchain import Installed
+from evalkit.values import evolve
 
-from .make import case, trial
+from .make import a_job, case, trial
 
 KEY = "sk-secret-0123456789"
 GATEWAY = Endpoint("https://gateway.invalid", "AI_GATEWAY_API_KEY", KEY)
@@ -119,11 +120,11 @@ class Bench:
         program.write_text(PROGRAM.replace("{python}", sys.executable))
         program.chmod(0o755)
         root = self.folder / "project"
-        object.__setattr__(self, "job", Job(
+        object.__setattr__(self, "job", a_job(
             trial=trial(), root=root, workspace=desk / "app", home=desk / "home",
             env={"PATH": os.environ["PATH"], "HOME": str(desk / "home"), "TMPDIR": str(desk)},
             transcript=self.folder / "transcript.jsonl",
-            off_limits=(root / "cases", root / "results", root / ".evalkit"), toolchain=None, readable=(),
+            off_limits=(root / "cases", root / "results", root / ".evalkit"),
             redactor=Redactor.of({"AI_GATEWAY_API_KEY": KEY})))
 
     def agent(self, endpoint: Endpoint | None = GATEWAY) -> ClaudeCode:

@@ -11,7 +11,6 @@ from typing import Any
 
 import httpx
 import pytest
-from attrs import evolve
 
 from evalkit.errors import EvalkitError, UserError
 from evalkit.execute.models import anthropic, client
@@ -19,6 +18,7 @@ from evalkit.execute.models.chat import Chat, Tool, UserTurn
 from evalkit.execute.models.client import Answer, ProviderError, Refused, TimeUp, complete
 from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.retry import RetryPolicy
+from evalkit.values import evolve
 
 KEY = "sk-secret-0123456789"
 GATEWAY = Endpoint("https://gateway.invalid", "AI_GATEWAY_API_KEY", KEY)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
 
 from evalkit.analysis.model import AgentConfig, Command, Limits, Setup
 from evalkit.errors import UserError
@@ -21,8 +20,9 @@ from evalkit.execute.outcome import AgentError, Ending
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.transcripts import Ended, Event, Limit, Message, read_events
 from evalkit.plan.trials import Subject
+from evalkit.values import evolve
 from tests.processes import proc_files
-from tests.unit.execute.make import case, trial
+from tests.unit.execute.make import a_job, case, trial
 
 ENDPOINT = Endpoint("http://127.0.0.1:1", "AI_GATEWAY_API_KEY", "vck_dummy-key")
 ENDPOINTS = Endpoints({ENDPOINT.variable: ENDPOINT.key}, ENDPOINT.url)
@@ -35,9 +35,9 @@ def job(folder: Path, *words: str, model: str | None = None, time: int = 20, **c
     unit = case(agent=AgentConfig("command", command=Command(words, 0) if words else None, **config),
                 limits=Limits(time=time))
     of = evolve(trial(unit, "command"), subject=Subject("command", model))
-    return Job(trial=of, root=folder, workspace=folder / "work/workspace", home=folder / "work/home",
-               env={"PATH": os.environ["PATH"]}, transcript=folder / "entry/transcript.jsonl", off_limits=(),
-               toolchain=None, readable=(), redactor=Redactor.of({"AI_GATEWAY_API_KEY": ENDPOINT.key}))
+    return a_job(trial=of, root=folder, workspace=folder / "work/workspace", home=folder / "work/home",
+                 env={"PATH": os.environ["PATH"]}, transcript=folder / "entry/transcript.jsonl",
+                 redactor=Redactor.of({"AI_GATEWAY_API_KEY": ENDPOINT.key}))
 
 
 def play(of: Job, endpoints: Endpoints | None = ENDPOINTS, name: str = "command") -> Ending:

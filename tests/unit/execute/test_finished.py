@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
 
 from evalkit.execute import stages, tree
 from evalkit.execute.agents import Job
@@ -18,6 +17,7 @@ from evalkit.execute.session import Session
 from evalkit.execute.stages import TRANSCRIPT, TREE
 from evalkit.execute.tree import read_files
 from evalkit.records import read_json, write_json
+from evalkit.values import evolve
 
 from .make import session, trial
 from .test_places import dead_pid

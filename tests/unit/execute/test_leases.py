@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from attrs import evolve
 
 from evalkit.execute.leases import Traffic, ended, ended_by_failure
 from evalkit.execute.outcome import AgentError, Ending, Usage
+from evalkit.values import evolve
 
 COUNTED = Usage(2, 100, 20, 10, 0, 0.5, "price list")
 TOLD = Usage(2, 90, 25, 10, 0, 0.51, "the agent")

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from attrs import define, evolve
+from attrs import define
 
 from evalkit.analysis.model import Case, Toolchain
 from evalkit.errors import UserError
@@ -17,6 +17,7 @@ from evalkit.execute.agents import Agents, Job
 from evalkit.execute.agents.registry import Wanted
 from evalkit.execute.outcome import AgentError, Ending, Usage
 from evalkit.plan.trials import AgentTraits, Subject, Trial
+from evalkit.values import evolve
 from tests.unit.execute.make import case, trial
 from tests.unit.language.plugins import offer
 

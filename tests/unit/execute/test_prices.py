@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from attrs import evolve
 
 from evalkit.errors import UserError
 from evalkit.execute.models import prices as module
 from evalkit.execute.models.prices import Price, Prices, price_date, read_prices
 from evalkit.execute.outcome import Usage
+from evalkit.values import evolve
 
 MILLION = 1_000_000
 

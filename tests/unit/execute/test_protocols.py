@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from attrs import evolve
 
 from evalkit.errors import UserError
 from evalkit.execute.models import anthropic, gemini, openai
@@ -15,6 +14,7 @@ from evalkit.execute.models.client import language
 from evalkit.execute.models.counts import OWN_COST, later
 from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import Usage
+from evalkit.values import evolve
 
 ANTHROPIC = Endpoint("https://a.invalid", "ANTHROPIC_API_KEY", "key-1234", "x-api-key")
 OPENAI = Endpoint("https://o.invalid/v1", "OPENAI_API_KEY", "key-1234", protocol="openai")

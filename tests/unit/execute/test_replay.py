@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 from evalkit.errors import UserError
 from evalkit.execute.agents import Agents, Job
@@ -16,7 +15,8 @@ from evalkit.execute.secrets import Redactor
 from evalkit.execute.transcripts import Ended, Message, Writer
 from evalkit.plan.trials import Subject
 from evalkit.records import unstructure
-from tests.unit.execute.make import case, trial
+from evalkit.values import evolve
+from tests.unit.execute.make import a_job, case, trial
 from tests.unit.execute.transcripts import Transcript
 
 SECRET = "vck_dummy-key-of-the-test"
@@ -28,9 +28,8 @@ def job(folder: Path, files: dict[str, str] | None = None) -> Job:
     for name, text in (files or {}).items():
         (folder / "work/workspace" / name).write_text(text)
     of = trial(case(setup=evolve(case().setup, caches=("cache",))), "replay")
-    return Job(trial=of, root=folder, workspace=folder / "work/workspace", home=folder / "work/home", env={},
-               transcript=folder / "entry/transcript.jsonl", off_limits=(), toolchain=None, readable=(),
-               redactor=Redactor.of({"AI_GATEWAY_API_KEY": SECRET}))
+    return a_job(trial=of, root=folder, workspace=folder / "work/workspace", home=folder / "work/home", env={},
+                 transcript=folder / "entry/transcript.jsonl", redactor=Redactor.of({"AI_GATEWAY_API_KEY": SECRET}))
 
 
 def play(of: Job, path: str = "old/transcript.jsonl") -> Ending:

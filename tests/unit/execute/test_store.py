@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 from evalkit.errors import HarnessError
 from evalkit.execute.store import Store
+from evalkit.values import evolve
 
 KEY = "ab" + "0" * 62
 

@@ -8,10 +8,8 @@ from typing import Any
 
 import orjson
 import pytest
-from attrs import evolve
 
 from evalkit.analysis.model import AgentConfig, Command, Limits
-from evalkit.execute.agents.base import Job
 from evalkit.execute.agents.calling import modules
 from evalkit.execute.agents.tools import ToolUser
 from evalkit.execute.models.prices import Price, Prices
@@ -23,7 +21,8 @@ from evalkit.execute.transcripts import read_events
 from evalkit.execute.transcripts.model import Ended, Limit, Message, ToolResult
 from evalkit.gateway import CutStream, Fault, Hang, Reply, ScriptedGateway, Step, Text, ToolCall
 from evalkit.gateway.script import Garbage
-from tests.unit.execute.make import ENV, case, setup, trial
+from evalkit.values import evolve
+from tests.unit.execute.make import ENV, a_job, case, setup, trial
 
 APP = '''
 import os, time
@@ -78,10 +77,9 @@ def run(project: Path, script: Sequence[Step], protocol: Any = "anthropic", vers
     with ScriptedGateway(script) as gateway:
         endpoint = Endpoint(gateway.url + version, "SOME_API_KEY", "dummy-key-0123456789", "bearer", protocol)
         unit = case(agent=agent, limits=limits, prompt="Turn it on.")
-        job = Job(trial=trial(unit, "tools", MODELS[protocol]), root=project, workspace=project / "work",
-                  home=project / "home", env=ENV, transcript=project / "transcript.jsonl", off_limits=(),
-                  toolchain=None, readable=(), redactor=Redactor.of({}),
-                  prices=Prices(dict.fromkeys(MODELS.values(), Price(1.0, 10.0, 0.1, 1.0))))
+        job = a_job(trial=trial(unit, "tools", MODELS[protocol]), root=project, workspace=project / "work",
+                    home=project / "home", env=ENV, transcript=project / "transcript.jsonl", redactor=Redactor.of({}),
+                    prices=Prices(dict.fromkeys(MODELS.values(), Price(1.0, 10.0, 0.1, 1.0))))
         ending = ToolUser(endpoint, project).run(job)
         return ending, gateway.main_requests, list(read_events(project / "transcript.jsonl"))
 

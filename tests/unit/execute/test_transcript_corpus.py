@@ -6,11 +6,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 from evalkit.execute.transcripts import Event, Folder, Gap, Limit, Message, SubAgent, ToolCall, ToolResult, read_events
 from evalkit.execute.transcripts import lines as module
 from evalkit.execute.transcripts.totals import Totals
+from evalkit.values import evolve
 
 CORPUS = Path(__file__).resolve().parents[2] / "transcripts"
 SHORT = {"Folder": "f", "Message": "m", "ToolCall": "c", "ToolResult": "r", "MessageUsage": "u", "Limit": "l",

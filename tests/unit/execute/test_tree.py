@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evalkit.errors import HarnessError
 from evalkit.execute import tree as tree_module
 from evalkit.execute.tree import Manifest, pack, read_files, unpack
+from evalkit.values import evolve
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from attrs import define, evolve
+from attrs import define
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +17,7 @@ from evalkit.grade.audit import audit
 from evalkit.grade.audit_protected import Protected, audit_inputs
 from evalkit.grade.audit_record import Audit
 from evalkit.records import record_bytes
+from evalkit.values import evolve
 from tests.unit.execute.make import case, session, setup, sh
 from tests.unit.execute.transcripts import Transcript
 

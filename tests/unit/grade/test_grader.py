@@ -6,7 +6,6 @@ import platform
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 from evalkit.analysis.model import (
     Check,
@@ -23,6 +22,7 @@ from evalkit.analysis.model import (
 from evalkit.digest import digest
 from evalkit.grade.grader import grade_check, grader_version, lane_names
 from evalkit.grade.verdict import Verdict
+from evalkit.values import evolve
 from tests.unit.grade.trees import a_case, final_tree
 
 GREP = GrepSpec(("a",), "has", (Pattern("x"),))

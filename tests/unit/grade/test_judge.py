@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
 
 from evalkit.analysis.model import Judge
 from evalkit.digest import digest
@@ -28,6 +27,7 @@ from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.judge import grade_judge
 from evalkit.grade.verdict import Grade, Judging, Verdict, Vote
 from evalkit.records import read_json, write_json
+from evalkit.values import evolve
 from tests.unit.grade.trees import SECRET, a_case, a_judge, final_tree
 
 MODEL = "anthropic/claude-opus-4.8"

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from evalkit.grade.judge import VERSION, grade_judge
 from evalkit.grade.judge_question import FILE_LIMIT, TOTAL_LIMIT, marker_for, question
 from evalkit.grade.verdict import Verdict
 from evalkit.plan.keys import judge_inputs
+from evalkit.values import evolve
 from tests.unit.grade.trees import SECRET, a_case, a_judge, final_tree
 
 MODEL = "anthropic/claude-opus-4.8"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 from evalkit.analysis.model import Case, Command, Toolchain
 from evalkit.analysis.project import load_project
@@ -16,6 +15,7 @@ from evalkit.execute.session import Session
 from evalkit.grade.judge_facts import LARGEST, facts
 from evalkit.grade.judge_question import question
 from evalkit.plan.keys import Inputs, changes, judge_inputs
+from evalkit.values import evolve
 from tests.unit.grade.trees import a_case, a_judge
 from tests.unit.language.project import diagnose, write
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
 
 from evalkit.analysis.model import Judge
 from evalkit.digest import canonical, digest
@@ -26,6 +25,7 @@ from evalkit.grade.judge import VERSION, answer_keys, grade_judge
 from evalkit.grade.verdict import Grade, Judging, Verdict
 from evalkit.plan.keys import judge_inputs
 from evalkit.records import structure, unstructure, write_json, write_record
+from evalkit.values import evolve
 from tests.unit.grade.trees import SECRET, a_case, a_judge, final_tree
 
 A, B, C = "anthropic/claude-opus-4.8", "openai/gpt-5.1", "google/gemini-3"

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 from evalkit.analysis.model import Check, Command, Live, Pattern, SnapshotSpec
 from evalkit.analysis.model_live import Click, Expect, Find, Key, LiveStep, Note, Same, Target, Type
@@ -17,6 +16,7 @@ from evalkit.execute.live_lane import SKIPPED, LiveLane
 from evalkit.grade import live as module
 from evalkit.grade.grader import grade_check
 from evalkit.grade.verdict import Verdict
+from evalkit.values import evolve
 from tests.unit.grade.trees import a_case, final_tree
 
 APP = """#!/bin/sh

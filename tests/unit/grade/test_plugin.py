@@ -11,7 +11,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from attrs import evolve
 
 from evalkit import plugins
 from evalkit.analysis.model import PluginSpec
@@ -22,6 +21,7 @@ from evalkit.grade.grader import grader_version
 from evalkit.grade.plugin import Files, grade_files, grade_plugin
 from evalkit.grade.plugin_child import file_bytes
 from evalkit.grade.verdict import Verdict
+from evalkit.values import evolve
 from tests.unit.grade.trees import SECRET, final_tree
 from tests.unit.language.plugins import offer
 

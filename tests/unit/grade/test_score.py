@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 from evalkit.analysis.model import Check, Command, Pattern, ScoreSpec
 from evalkit.grade import score as module
@@ -14,6 +13,7 @@ from evalkit.grade import score_code
 from evalkit.grade.grader import grade_check, grader_files, grader_version
 from evalkit.grade.score_code import Language, read_code
 from evalkit.grade.verdict import Verdict
+from evalkit.values import evolve
 from tests.sandbox import bwrap
 from tests.unit.grade.trees import a_case, final_tree
 

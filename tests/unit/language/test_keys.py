@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 from evalkit.analysis import load_project
 from evalkit.analysis.model import Case, Check
@@ -23,6 +22,7 @@ from evalkit.plan.keys import (
     workspace_inputs,
 )
 from evalkit.plan.trials import AgentTraits, Subject, Trial
+from evalkit.values import evolve
 from tests.unit.language.project import write
 
 SUITE = """suite s {

@@ -17,5 +17,5 @@ def test_a_node_is_frozen_and_equal_to_itself_alone() -> None:
     assert first != second
     assert 2 == len({first, second, first})
     assert f"Name(value='a', span={span!r})" == repr(first)
-    with pytest.raises(AttributeError, match="a node is frozen"):
+    with pytest.raises(AttributeError, match="Name is frozen: value"):
         first.value = "b"  # type: ignore[misc]

@@ -8,7 +8,7 @@ import pytest
 
 from evalkit.diagnostics import Span
 from evalkit.syntax import nodes as n
-from evalkit.syntax.node import fields_of
+from evalkit.values import Node, fields_of
 from tests.unit.language.project import parse_text
 
 
@@ -20,9 +20,10 @@ def plain(node: Any) -> Any:
         return ("block", node.value) if node.block else node.value
     if isinstance(node, tuple):
         return [plain(item) for item in node]
-    if names := fields_of(type(node)):
-        return (type(node).__name__, {name: plain(getattr(node, name)) for name in names
-                                      if not isinstance(getattr(node, name), Span)})
+    if isinstance(node, Node):
+        fields = {part.name: getattr(node, part.name) for part in fields_of(type(node))}
+        return (type(node).__name__, {name: plain(value) for name, value in fields.items()
+                                      if not isinstance(value, Span)})
     return node
 
 

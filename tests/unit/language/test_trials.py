@@ -6,9 +6,9 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from attrs import evolve
 
 from evalkit.plan.trials import AgentTraits, Subject, Trial
+from evalkit.values import evolve
 from tests.unit.language.project import compile_case
 
 TRAITS = AgentTraits("1", frozenset(), sampled=False, builds=False)

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve
-
 from bench.report_runs import Made, make_run
 from evalkit.execute.tree import pack
 from evalkit.records import read_record, write_record
 from evalkit.report.result import TrialResult
+from evalkit.values import evolve
 
 __all__ = ["HOSTILE", "KEY", "hostile_run"]
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from attrs import evolve
-
 from evalkit.analysis.model import Check, Command, Judge, RunSpec
 from evalkit.execute.outcome import AgentRecord, Ending, Usage
 from evalkit.execute.tree import Manifest
 from evalkit.grade.verdict import Grade, Judging, KeptStatus, Status, Verdict
 from evalkit.plan.trials import AgentTraits, Subject, Trial
 from evalkit.report.result import TrialResult, build_result
+from evalkit.values import evolve
 from tests.unit.grade.trees import a_case
 
 __all__ = ["Graded", "a_check", "a_judged", "a_record", "a_result", "a_trial", "an_ending"]

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import asdict
 
 from evalkit.errors import UserError
 from evalkit.report.html.matrix import matrix
 from evalkit.report.html.page import render
 from evalkit.report.row import failed_row
 from evalkit.report.summary import TrialSummary, line_of_row
+from evalkit.structure import plain_fields
 from tests.unit.report.html_hostile import HOSTILE
 from tests.unit.report.results import a_trial
 
@@ -32,7 +32,7 @@ def a_line(case: str = "board", agent: str = "claude", model: str | None = "acme
         model=model, trial=trial, lane="local", self_check=False, note="", dry=False, status=status,  # type: ignore[arg-type]
         reason=more.pop("reason", "why"), checks={"builds": "pass"}, judge=(7.0,), turns=3, cost=0.5, seconds=9.0,
         ended="completed", tokens={"input": 5}, **more)
-    return asdict(line)
+    return plain_fields(line)
 
 
 class Scripts(HTMLParser):
@@ -118,7 +118,7 @@ def test_the_matrix() -> None:
 def test_a_trial_without_a_result_has_its_mark() -> None:
     """One that did not run, or in which the harness failed, is there, with the reason."""
     row = failed_row(a_trial(), "the disk is full")
-    page = render("latest", [asdict(line_of_row(row, "claude/m/kanban-board/trial-1"))], "report-data")
+    page = render("latest", [plain_fields(line_of_row(row, "claude/m/kanban-board/trial-1"))], "report-data")
     assert 'title="kanban-board, trial 1: error. the disk is full"' in page
 
 

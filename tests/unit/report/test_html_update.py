@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 from bench.report_runs import Made, make_page, make_run, make_summary
 from evalkit.execute.secrets import Redactor
 from evalkit.records import read_record, write_record
 from evalkit.report.html import PageState, update_page
 from evalkit.report.result import TrialResult
+from evalkit.values import evolve
 from tests.unit.report.html_hostile import KEY, hostile_run
 
 PLACE = "claude/anthropic%2Fclaude-sonnet-5/kanban-board/trial-1"

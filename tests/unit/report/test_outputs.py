@@ -11,7 +11,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from evalkit.report.rates import pass_rate, unit_rate
 from evalkit.report.row import failed_row
 from evalkit.report.summary import TrialSummary, line_of, line_of_row, line_text
 from evalkit.report.told import told_of
+from evalkit.values import evolve
 from tests.unit.report.results import a_check, a_result, a_trial
 from tests.unit.report.test_compare import line, many
 from tests.unit.report.test_summary import PLACE, data_of

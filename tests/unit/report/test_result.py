@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 from evalkit.analysis.model import Judge
 from evalkit.grade.audit_record import Audit, Finding
 from evalkit.grade.verdict import KeptStatus
 from evalkit.records import read_record, write_record
 from evalkit.report.result import SELF_CHECK, TrialResult, build_result
+from evalkit.values import evolve
 from tests.unit.report.results import Graded, a_check, a_judged, a_record, a_result, a_trial, an_ending
 
 PASS, FAIL = a_check("good"), a_check("bad", "fail")

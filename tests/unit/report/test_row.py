@@ -9,13 +9,13 @@ from types import ModuleType
 
 import orjson
 import pytest
-from attrs import evolve
 
 import evalkit.report.row as row_module
 from evalkit.execute.outcome import Usage
 from evalkit.grade.audit_record import Audit, Finding
 from evalkit.report import findings, layout, table
 from evalkit.report.row import EVIDENCE_LINES, LONGEST_LINE, Row, failed_row, row_of
+from evalkit.values import evolve
 from tests.unit.report.results import MODEL, Graded, a_check, a_judged, a_result, a_trial, an_ending
 
 LEAN = [module.__name__ for module in (row_module, layout, findings, table)]

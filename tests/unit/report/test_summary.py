@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from attrs import evolve
 
 from evalkit.execute.outcome import Usage
 from evalkit.records import structure, unstructure
 from evalkit.report.row import failed_row
 from evalkit.report.summary import RunSummary, TrialSummary, line_of, line_of_row, line_text, summary_text
+from evalkit.values import evolve
 from tests.unit.report.results import a_check, a_judged, a_result, a_trial
 
 EXPECTED = """\

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from attrs import evolve
 
 from evalkit.grade.audit_record import Audit, Finding
 from evalkit.report import table as table_module
@@ -16,6 +15,7 @@ from evalkit.report.layout import Page
 from evalkit.report.result import TrialResult
 from evalkit.report.row import Row, failed_row, row_of
 from evalkit.report.table import print_table
+from evalkit.values import evolve
 from tests.unit.report.results import a_check, a_judged, a_result, a_trial, an_ending
 
 
