@@ -80,7 +80,7 @@ class _Kind(type):
         space["__fields__"] = parts = (*inherited, *own.values())
         space["__match_args__"] = tuple([part.name for part in parts if part.init and not part.kw_only])
         space["__uses__"] = count()
-        if inherited:
+        if bases:
             space["__init__"] = _Data.__init__  # not that of the base, which may be compiled
         return super().__new__(cls, name, bases, space)
 
