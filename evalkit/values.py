@@ -28,21 +28,21 @@ T = TypeVar("T")
 _MANY = 60
 """Instances after which an `__init__` is compiled: to compile it costs what it saves in so many calls."""
 _NOTHING: Any = type("_Nothing", (), {"__repr__": lambda _: "NOTHING"})()
-_NO_DATA: Mapping[str, Any] = MappingProxyType({})
 _set = object.__setattr__
 
 
 class Field:
     """What is known of a field. argument: the name of its value where one is made."""
 
-    __slots__ = ("argument", "default", "eq", "factory", "hash", "init", "kw_only", "metadata", "name", "repr")
-
-    def __init__(self, default: Any = _NOTHING, factory: Callable[[], Any] | None = None, *, init: bool = True,
-                 repr: bool | Callable[[Any], str] = True, eq: bool = True, hash: bool = True,
-                 kw_only: bool = False, metadata: Mapping[str, Any] = _NO_DATA) -> None:
-        self.name = self.argument = ""
-        self.default, self.factory, self.init, self.kw_only = default, factory, init, kw_only
-        self.repr, self.eq, self.hash, self.metadata = repr, eq, hash, metadata
+    name = argument = ""
+    default: Any = _NOTHING
+    factory: Callable[[], Any] | None = None
+    init = True
+    repr: bool | Callable[[Any], str] = True
+    eq = True
+    hash = True
+    kw_only = False
+    metadata: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def required(self) -> bool:
@@ -51,14 +51,17 @@ class Field:
 
 
 def field(*, default: Any = _NOTHING, factory: Callable[[], Any] | None = None, init: bool = True,
-          repr: bool | Callable[[Any], str] = True, eq: bool = True, hash: bool = True,
-          kw_only: bool = False, metadata: Mapping[str, Any] = _NO_DATA) -> Any:
+          repr: bool | Callable[[Any], str] = True, eq: bool = True, hash: bool = True, kw_only: bool = False,
+          metadata: Mapping[str, Any] = Field.metadata) -> Any:
     """Says of a field what a plain default does not. The names mean what they mean to `attrs.field`.
 
     factory: makes the default anew for each instance. init: whether it is an argument. repr: whether it is shown, or
     what shows it. eq, hash: whether it counts there.
     """
-    return Field(default, factory, init=init, repr=repr, eq=eq, hash=hash, kw_only=kw_only, metadata=metadata)
+    part = Field()
+    part.default, part.factory, part.init, part.kw_only = default, factory, init, kw_only
+    part.repr, part.eq, part.hash, part.metadata = repr, eq, hash, metadata
+    return part
 
 
 class _Kind(type):
@@ -72,8 +75,11 @@ class _Kind(type):
         for named, hint in space.get("__annotations__", {}).items():
             if not str(hint).startswith("ClassVar"):
                 given = space.pop(named, _NOTHING)
-                own[named] = part = given if type(given) is Field else Field(given)
-                part.name = part.argument = named
+                if type(given) is not Field:
+                    given, plain = Field(), given
+                    given.default = plain
+                given.name = given.argument = named
+                own[named] = given
         inherited = [part for base in bases[:1] for part in getattr(base, "__fields__", ()) if part.name not in own]
         cached = ("__dict__",) if any(type(value) is cached_property for value in space.values()) else ()
         space["__slots__"] = (*own, *cached)
@@ -228,8 +234,8 @@ def _fields_of_attrs(kind: Any) -> tuple[Field, ...]:
     for known in fields(kind):
         factory = getattr(known.default, "factory", None)
         default = _NOTHING if factory is not None or known.default is NOTHING else known.default
-        part = Field(default, factory, init=known.init, repr=known.repr, eq=known.eq, hash=known.hash is not False,
-                     kw_only=known.kw_only, metadata=known.metadata)
+        part: Field = field(default=default, factory=factory, init=known.init, repr=known.repr, eq=known.eq,
+                            hash=known.hash is not False, kw_only=known.kw_only, metadata=known.metadata)
         part.name, part.argument = known.name, known.alias
         made.append(part)
     return tuple(made)
