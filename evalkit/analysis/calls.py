@@ -14,8 +14,9 @@ from evalkit.analysis.scope import Scope
 from evalkit.analysis.values import Values
 from evalkit.diagnostics import Span
 from evalkit.syntax import nodes as n
+from evalkit.syntax import nodes_calls as nc
 
-__all__ = ["CALLS", "expected_calls", "expects_calls", "first_call", "resolve_calls", "resolve_state"]
+__all__ = ["CALLS", "expected_calls", "first_call", "resolve_calls", "resolve_state"]
 
 CALLS = "calls"
 """The id and the kind of the check."""
@@ -25,10 +26,6 @@ _EXAMPLE_LIMIT = 1.0
 
 def _statements(scope: Scope) -> list[n.Expect | n.Never]:
     return [*(node for _, node in scope.levels.all(n.Expect)), *(node for _, node in scope.levels.all(n.Never))]
-
-
-def expects_calls(scope: Scope) -> bool:
-    return bool(_statements(scope))
 
 
 def first_call(scope: Scope) -> Span:
@@ -48,10 +45,8 @@ def expected_calls(given: tuple[m.Expected, ...]) -> Iterator[m.Call]:
                 yield from expected_calls(branch)
 
 
-def resolve_calls(scope: Scope, agent: str) -> m.Check | None:
-    """The check, where the unit has any such statement. Both stand in a case or a track, whose statements add up."""
-    if not expects_calls(scope):
-        return None
+def resolve_calls(scope: Scope, agent: str) -> m.Check:
+    """The check of a unit that has such statements. Both stand in a case or a track, whose statements add up."""
     first = first_call(scope)
     if agent not in ("tools", "palette"):
         scope.report("E036", f"agent `{agent}` calls no commands: `expect` and `never` are for agent `tools`", first,
@@ -75,7 +70,7 @@ def resolve_calls(scope: Scope, agent: str) -> m.Check | None:
     return m.Check(CALLS, CALLS, spec, (), False, "", str(first))
 
 
-def _is_plain(call: n.Call) -> bool:
+def _is_plain(call: nc.Call) -> bool:
     """Whether a call is its name alone."""
     return not (call.arguments or call.exact or call.succeeds or call.confirmed)
 
@@ -95,9 +90,9 @@ class _Tests:
         self.values = Values(findings)
         self.what = what
 
-    def tests(self, nodes: tuple[n.ArgumentNode, ...]) -> tuple[m.ArgumentTest, ...]:
+    def tests(self, nodes: tuple[nc.ArgumentNode, ...]) -> tuple[m.ArgumentTest, ...]:
         found = tuple(self._test(node) for node in nodes)
-        absent = {node.key.value for node in nodes if isinstance(node, n.ArgumentPresence) and node.wanted == "absent"}
+        absent = {node.key.value for node in nodes if isinstance(node, nc.ArgumentPresence) and node.wanted == "absent"}
         for node in nodes:
             others = sum(other.key.value == node.key.value for other in nodes)
             if node.key.value in absent and others > 1:
@@ -106,36 +101,36 @@ class _Tests:
                 break
         return found
 
-    def _test(self, node: n.ArgumentNode) -> m.ArgumentTest:
+    def _test(self, node: nc.ArgumentNode) -> m.ArgumentTest:
         key = node.key.value
         match node:
-            case n.ArgumentIs(value=value):
+            case nc.ArgumentIs(value=value):
                 return m.ArgumentTest(key, "is", (value.value,))
-            case n.ArgumentOneOf(values=values):
+            case nc.ArgumentOneOf(values=values):
                 return m.ArgumentTest(key, "one of", tuple(value.value for value in values))
-            case n.ArgumentIncludes(values=values):
+            case nc.ArgumentIncludes(values=values):
                 return m.ArgumentTest(key, "includes", tuple(value.value for value in values))
-            case n.ArgumentCompare(operator=operator, value=number):
+            case nc.ArgumentCompare(operator=operator, value=number):
                 return m.ArgumentTest(key, operator, (number.value,))
-            case n.ArgumentIn(range=ends):
+            case nc.ArgumentIn(range=ends):
                 if ends.low > ends.high:
                     self.report("E053", "this range is empty", ends.span, help="the lower number stands first")
                 return m.ArgumentTest(key, "in", (ends.low, ends.high))
-            case n.ArgumentApprox(value=value, tolerance=tolerance):
+            case nc.ArgumentApprox(value=value, tolerance=tolerance):
                 if not _numbers(value.value):
                     self.report("E053", "`approx` takes a number, or a list of numbers", value.span,
                                 help="a text is compared with `:`, or with `~ /…/`")
                 if tolerance.value < 0:
                     self.report("E053", "a tolerance is not below 0", tolerance.span)
                 return m.ArgumentTest(key, "approx", (value.value, tolerance.value))
-            case n.ArgumentMatches():
+            case nc.ArgumentMatches():
                 return m.ArgumentTest(key, "~", self._pattern(node))
-            case n.ArgumentType(type=kind):
+            case nc.ArgumentType(type=kind):
                 return m.ArgumentTest(key, "type", (kind,))
-            case n.ArgumentPresence(wanted=wanted):
+            case nc.ArgumentPresence(wanted=wanted):
                 return m.ArgumentTest(key, wanted, ())
 
-    def _pattern(self, node: n.ArgumentMatches) -> tuple[str, ...]:
+    def _pattern(self, node: nc.ArgumentMatches) -> tuple[str, ...]:
         pattern = self.values.patterns((node.pattern,))[0]
         if node.example is None:
             return pattern.text, pattern.flags
@@ -170,28 +165,28 @@ class _Calls:
         self.report = scope.report
         self.arguments = _Tests(scope.findings, "argument")
 
-    def call(self, node: n.Call) -> m.Call:
+    def call(self, node: nc.Call) -> m.Call:
         return m.Call(node.name.value, self.arguments.tests(node.arguments), str(node.span), node.exact, node.succeeds,
                       node.confirmed)
 
-    def sequence(self, nodes: tuple[n.Expected, ...]) -> tuple[m.Expected, ...]:
+    def sequence(self, nodes: tuple[nc.Expected, ...]) -> tuple[m.Expected, ...]:
         return tuple(self._expected(node) for node in nodes)
 
-    def _expected(self, node: n.Expected) -> m.Expected:
+    def _expected(self, node: nc.Expected) -> m.Expected:
         match node:
-            case n.Call():
+            case nc.Call():
                 return self.call(node)
-            case n.Either(branches=branches):
+            case nc.Either(branches=branches):
                 for branch in branches:
                     if not branch:
                         self.report("E053", "a branch without a call is met by anything", node.span)
                 return m.Either(tuple(map(self.sequence, branches)), str(node.span))
-            case n.AnyOrder(items=items):
+            case nc.AnyOrder(items=items):
                 if not items:
                     self.report("E053", "`in any order` has no call", node.span)
                 return m.AnyOrder(tuple(self._single(item) for item in items), str(node.span))
 
-    def _single(self, item: tuple[n.Expected, ...]) -> m.Call | m.Either:
+    def _single(self, item: tuple[nc.Expected, ...]) -> m.Call | m.Either:
         """An item of `in any order`: one call, or one call of several."""
         calls = self.sequence(item)
         first = calls[0]

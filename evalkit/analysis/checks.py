@@ -7,11 +7,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from evalkit.analysis import model as m
-from evalkit.analysis.calls import first_call, resolve_calls, resolve_state
 from evalkit.analysis.defined import Defined
 from evalkit.analysis.findings import Names
 from evalkit.analysis.levels import Block
-from evalkit.analysis.live import resolve_steps
 from evalkit.analysis.model_live import Live
 from evalkit.analysis.placeholders import project_files
 from evalkit.analysis.prompts import is_file, text_of_file
@@ -72,7 +70,10 @@ class Checks:
         for block in self.scope.levels.blocks:
             found += [self._check(block, check) for check in block.all(n.Check)]
             found += [self._score(score) for score in block.all(n.Score)]
-        if self.about.case_folder is not None and (calls := resolve_calls(self.scope, self.about.agent)):
+        if self.about.case_folder is not None and self.scope.expects_calls:
+            from evalkit.analysis.calls import first_call, resolve_calls
+
+            calls = resolve_calls(self.scope, self.about.agent)
             self.ids.add(n.Name(calls.id, first_call(self.scope)))
             found.append(calls)
         return tuple(found)
@@ -136,6 +137,8 @@ class Checks:
                 return "hidden-tests", m.HiddenTestsSpec(
                     first, command, tuple(more), None if collects is None else int(collects.value)), ""
             case n.CheckSnapshot(expect=expect, patterns=patterns, one_line=one_line):
+                from evalkit.analysis.live import resolve_steps
+
                 whole = self.about.case_folder is not None and self.scope.levels.whole
                 steps = resolve_steps(self.scope.findings, values, self.about.live, node.kind, whole=whole)
                 spec = m.SnapshotSpec(expect, values.patterns(patterns), one_line, steps=steps)
@@ -146,6 +149,8 @@ class Checks:
             case n.CheckTranscript(expect=expect, patterns=patterns):
                 return "transcript", m.TranscriptSpec(expect, values.patterns(patterns)), ""
             case n.CheckState():
+                from evalkit.analysis.calls import resolve_state
+
                 if self.about.case_folder is not None and self.about.agent != "tools":
                     self.report("E036", f"agent `{self.about.agent}` calls no commands, whose state could be looked at",
                                 node.span, help="`check state` is for agent `tools`")

@@ -16,6 +16,7 @@ from evalkit.analysis.scope import Scope
 from evalkit.analysis.values import Values
 from evalkit.diagnostics import Span, did_you_mean
 from evalkit.syntax import nodes as n
+from evalkit.syntax import nodes_live as nl
 
 __all__ = ["PLACEHOLDERS", "resolve_live", "resolve_steps"]
 
@@ -29,14 +30,11 @@ _LIMITS = {"build": 600, "prewarm": 600, "ready": 120}
 _LIMIT = 30
 _ONE_EACH = ("build", "launch", "ready", "snapshot", "screenshot", "click", "type", "key", "widget", "views")
 _NEEDED = ("launch", "snapshot")
-_DRIVES: dict[type, str] = {n.ActClick: "click", n.ActType: "type", n.ActKey: "key"}
+_DRIVES: dict[type, str] = {nl.ActClick: "click", nl.ActType: "type", nl.ActKey: "key"}
 
 
-def resolve_live(scope: Scope) -> ml.Live | None:
-    """The live block that holds for a unit; None where there is none, or where it is reported."""
-    if (found := scope.levels.last(n.Live)) is None:
-        return None
-    live = found[1]
+def resolve_live(scope: Scope, live: n.Live) -> ml.Live | None:
+    """The live block that holds for a unit; None where it is reported."""
     scope.note("setup.live", live.span)
     commands: dict[str, m.Command] = {}
     prewarm: list[m.Command] = []
@@ -44,14 +42,14 @@ def resolve_live(scope: Scope) -> ml.Live | None:
     env: dict[str, str] = {}
     picture, spans = "", dict[str, Span]()
     for statement in live.body:
-        if isinstance(statement, n.LiveEnv):
+        if isinstance(statement, nl.LiveEnv):
             env[scope.values.variable(statement.name)] = statement.value.value
             continue
         kind = statement.kind
         if kind in _ONE_EACH and spans.setdefault(kind, statement.span) is not statement.span:
             scope.report("E031", "this statement stands twice in one block", statement.span, help="keep one of them")
         scope.note(f"setup.live.{kind}", statement.span)
-        if isinstance(statement, n.LiveRegex):
+        if isinstance(statement, nl.LiveRegex):
             regexes[kind] = _regex(scope, statement)
             continue
         command = _command(scope.values, statement)
@@ -73,7 +71,7 @@ def resolve_live(scope: Scope) -> ml.Live | None:
         regexes.get("widget"), regexes.get("views"), tuple(sorted(env.items())), str(live.span))
 
 
-def _command(values: Values, statement: n.LiveCommand) -> m.Command:
+def _command(values: Values, statement: nl.LiveCommand) -> m.Command:
     limit = statement.limit
     if limit is None:
         limit = n.Number(_LIMITS.get(statement.kind, _LIMIT), statement.span)
@@ -96,7 +94,7 @@ def _groups(pattern: m.Pattern) -> set[str]:
         return set()
 
 
-def _regex(scope: Scope, statement: n.LiveRegex) -> m.Pattern:
+def _regex(scope: Scope, statement: nl.LiveRegex) -> m.Pattern:
     pattern = scope.values.patterns((statement.pattern,))[0]
     needed = ("id", "name") if statement.kind == "widget" else ("view",)
     groups = _groups(pattern)
@@ -112,7 +110,7 @@ def _check_views(scope: Scope, live: n.Live, commands: Mapping[str, m.Command],
     """What drives a view must find out which one it is."""
     of_widgets = _groups(regexes["widget"]) if "widget" in regexes else set()
     for statement in live.body:
-        if not isinstance(statement, n.LiveCommand):
+        if not isinstance(statement, nl.LiveCommand):
             continue
         words = " ".join(commands[statement.kind].words) if statement.kind in commands else ""
         if statement.kind in ("click", "type") and "widget" not in regexes:
@@ -144,24 +142,24 @@ class _Steps:
         self.whole = whole
         self.noted: list[str] = []
 
-    def step(self, act: n.Act) -> ml.LiveStep | None:
+    def step(self, act: nl.Act) -> ml.LiveStep | None:
         if (kind := _DRIVES.get(type(act))) is not None:
             self._needs(kind, act.span)
         match act:
-            case n.ActClick(target=target):
+            case nl.ActClick(target=target):
                 return ml.Click(self._target(target))
-            case n.ActType(text=text, target=target):
+            case nl.ActType(text=text, target=target):
                 return ml.Type(text.value, self._target(target))
-            case n.ActKey(key=key):
+            case nl.ActKey(key=key):
                 return ml.Key(self.values.word(key, "a key"))
-            case n.ActNote(name=name, target=target):
+            case nl.ActNote(name=name, target=target):
                 self.noted.append(name.value)
                 return ml.Note(name.value, self._target(target))
-            case n.ActExpect(expect=expect, patterns=patterns, one_line=one_line):
+            case nl.ActExpect(expect=expect, patterns=patterns, one_line=one_line):
                 return ml.Expect(expect, self.values.patterns(patterns), one_line)
-            case n.ActFind(target=target, absent=absent):
+            case nl.ActFind(target=target, absent=absent):
                 return ml.Find(self._target(target), absent)
-            case n.ActSame(name=name):
+            case nl.ActSame(name=name):
                 if name.value not in self.noted:
                     self.report("E021", f"no step before this one has noted `{name.value}`", name.span,
                                 help=did_you_mean(name.value, self.noted) or f"note {name.value} = name=\"…\"")
@@ -174,7 +172,7 @@ class _Steps:
             self.report("E032", f"nothing says how to {kind}", span,
                         help=f'add `{kind} "COMMAND"` to the suite\'s `live` block')
 
-    def _target(self, target: n.Target) -> ml.Target:
+    def _target(self, target: nl.Target) -> ml.Target:
         if self.whole and self.groups is None:
             self.report("E032", "nothing says what a widget is", target.span,
                         help="add `widget /… (?<id>…) … (?<name>…) …/` to the suite's `live` block")

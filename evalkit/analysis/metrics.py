@@ -10,6 +10,7 @@ from evalkit.analysis.findings import Findings, Names
 from evalkit.analysis.values import Values
 from evalkit.diagnostics import did_you_mean
 from evalkit.syntax import nodes as n
+from evalkit.syntax import nodes_metrics as nm
 
 __all__ = ["resolve_metrics"]
 
@@ -22,7 +23,7 @@ def resolve_metrics(findings: Findings, nodes: Iterable[n.Metrics], profiles: Co
     for node in nodes:
         names.add(node.name)
         for statement in node.body:
-            for name in statement.names if isinstance(statement, n.MetricsProfiles) else ():
+            for name in statement.names if isinstance(statement, nm.MetricsProfiles) else ():
                 if name.value not in profiles:
                     findings.report("E020", f"there is no profile `{name.value}`", name.span,
                                     help=did_you_mean(name.value, profiles))
@@ -43,15 +44,15 @@ def _group(findings: Findings, node: n.Metrics) -> m.Metrics:
     parts: list[tuple[str, tuple[str, ...]]] = []
     for statement in node.body:
         match statement:
-            case n.MetricsProfiles(names=names):
+            case nm.MetricsProfiles(names=names):
                 profiles += [name.value for name in names]
-            case n.MetricsCompliance(patterns=patterns):
+            case nm.MetricsCompliance(patterns=patterns):
                 compliance += values.patterns(patterns)
-            case n.MetricsSources(globs=globs):
+            case nm.MetricsSources(globs=globs):
                 sources += values.globs(globs)
-            case n.MetricsDiagnostic():
+            case nm.MetricsDiagnostic():
                 diagnostics.append(_diagnostic(values, statement))
-            case n.MetricsShare(name=name, globs=globs):
+            case nm.MetricsShare(name=name, globs=globs):
                 shares.add(name)
                 parts.append((name.value, values.globs(globs)))
     for what, given, example in (("profiles", profiles, "profiles app"), ("sources", sources, 'sources "src/**"'),
@@ -63,7 +64,7 @@ def _group(findings: Findings, node: n.Metrics) -> m.Metrics:
                      tuple(parts))
 
 
-def _diagnostic(values: Values, node: n.MetricsDiagnostic) -> m.Diagnostics:
+def _diagnostic(values: Values, node: nm.MetricsDiagnostic) -> m.Diagnostics:
     pattern, = values.patterns((node.pattern,))
     label = node.label.value if node.label else None
     if node.label is not None and "{" in node.label.value:

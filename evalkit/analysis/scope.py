@@ -7,6 +7,7 @@ from evalkit.analysis.levels import Levels
 from evalkit.analysis.suites import Suite
 from evalkit.analysis.values import Values
 from evalkit.diagnostics import Span
+from evalkit.syntax import nodes as n
 from evalkit.values import Value, field
 
 __all__ = ["Scope"]
@@ -23,6 +24,11 @@ class Scope(Value):
     @property
     def values(self) -> Values:
         return Values(self.findings)
+
+    @property
+    def expects_calls(self) -> bool:
+        """Whether a statement says which commands an agent calls, or must not call."""
+        return bool(self.levels.all(n.Expect) or self.levels.all(n.Never))
 
     def note(self, path: str, span: Span) -> None:
         """Note the place that a value is from, by its path in the unit."""

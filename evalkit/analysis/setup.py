@@ -9,7 +9,6 @@ from evalkit.analysis import model as m
 from evalkit.analysis.findings import Names
 from evalkit.analysis.guidance import resolve_guidance
 from evalkit.analysis.levels import Levels
-from evalkit.analysis.live import resolve_live
 from evalkit.analysis.scope import Scope
 from evalkit.diagnostics import Span
 from evalkit.syntax import nodes as n
@@ -39,7 +38,7 @@ def resolve_setup(scope: Scope) -> m.Setup:
         guidance=resolve_guidance(scope),
         contract=resolve_contract(scope),
         answer=_answer(scope),
-        live=resolve_live(scope),
+        live=_live(scope),
         network=_network(scope),
     )
 
@@ -161,6 +160,14 @@ def _answer(scope: Scope) -> str | None:
     _, answer = found
     scope.note("setup.answer", answer.span)
     return scope.values.within_workspace(answer.path)
+
+
+def _live(scope: Scope) -> m.Live | None:
+    if (found := scope.levels.last(n.Live)) is None:
+        return None
+    from evalkit.analysis.live import resolve_live
+
+    return resolve_live(scope, found[1])
 
 
 # ---- limits, trials, models ----

@@ -9,7 +9,6 @@ from evalkit.analysis import model as m
 from evalkit.analysis.files import Files, relative
 from evalkit.analysis.findings import Findings, Names
 from evalkit.analysis.levels import Block, Level, Levels
-from evalkit.analysis.metrics import resolve_metrics
 from evalkit.analysis.toolchains import resolve_toolchain
 from evalkit.analysis.twice import report_twice
 from evalkit.diagnostics import did_you_mean
@@ -135,10 +134,18 @@ def _index(findings: Findings, root: Path, folder: Path, node: n.Suite) -> Suite
             suite.arms.setdefault(statement.name.value, statement)
             report_twice(findings, statement.body)
     suite.toolchains = tuple(found)
-    metrics = resolve_metrics(findings, (item for item in node.body if isinstance(item, n.Metrics)), suite.profiles)
     suite.info = evolve(suite.info, tiers=tuple(levels), arms=tuple(_arm(arm) for arm in suite.arms.values()),
-                        metrics=metrics)
+                        metrics=_metrics(findings, suite))
     return suite
+
+
+def _metrics(findings: Findings, suite: Suite) -> tuple[m.Metrics, ...]:
+    groups = [item for item in suite.node.body if isinstance(item, n.Metrics)]
+    if not groups:
+        return ()
+    from evalkit.analysis.metrics import resolve_metrics
+
+    return resolve_metrics(findings, groups, suite.profiles)
 
 
 def _arm(node: n.Arm) -> m.Arm:

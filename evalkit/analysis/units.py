@@ -12,7 +12,6 @@ from typing import Literal
 
 from evalkit.analysis import model as m
 from evalkit.analysis.agents import resolve_agent, resolve_other_agents
-from evalkit.analysis.calls import expects_calls
 from evalkit.analysis.checks import About, Checks
 from evalkit.analysis.files import relative
 from evalkit.analysis.findings import Findings, Names
@@ -134,7 +133,7 @@ class _CaseResolver:
         setup = resolve_setup(scope)
         if guidance is not None:
             setup = evolve(setup, guidance=guidance)
-        agent = resolve_agent(scope, "tools" if expects_calls(scope) else "claude")
+        agent = resolve_agent(scope, "tools" if scope.expects_calls else "claude")
         self._names(scope, variant, profile)
         resolver = Checks(scope, About(
             self.folder, [track.name.value for track in self.tracks],
@@ -240,7 +239,7 @@ class _CaseResolver:
 
     def _has_check(self, scope: Scope, variant: _Variant) -> bool:
         """Whether something grades the unit, or would do so if the tracks and arms that it names were spelt right."""
-        if expects_calls(scope) or any(block.all(n.Judge) or block.all(n.Score) for block in scope.levels.blocks):
+        if scope.expects_calls or any(block.all(n.Judge) or block.all(n.Score) for block in scope.levels.blocks):
             return True
         own = {track.name.value for track in self.tracks}
         return any(

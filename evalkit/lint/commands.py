@@ -19,6 +19,7 @@ from evalkit.lint.schema import follow, hint, is_flat
 from evalkit.lint.subject import CaseView, Subject
 from evalkit.lint.walk import walk
 from evalkit.syntax import nodes as n
+from evalkit.syntax import nodes_calls as nc
 
 __all__ = ["ARGUMENT", "COMMAND", "REGISTRY", "TIER", "find"]
 
@@ -68,14 +69,14 @@ def _not_loaded(subject: Subject, view: CaseView, unit: m.Case, loading: Loading
 def _unit(subject: Subject, view: CaseView, unit: m.Case, registry: Registry) -> Iterator[Finding]:
     specs = [check.spec for check in unit.checks if isinstance(check.spec, m.CallsSpec)]
     expected = [call for spec in specs for sequence in spec.sequences for call in expected_calls(sequence)]
-    nodes = [node for call in expected if (node := subject.node(call.origin, n.Call)) is not None]
+    nodes = [node for call in expected if (node := subject.node(call.origin, nc.Call)) is not None]
     never = [call for node, _ in walk(view.node) if isinstance(node, n.Never) for call in node.calls]
     for name in (*(node.name for node in nodes), *(node.name for node in never)):
         if name.value not in registry.commands:
             yield Finding(Diagnostic(COMMAND, f"the registry has no command `{name.value}`", name.span,
                                      help=did_you_mean(name.value, registry.commands)), unit)
     for call in (*expected, *(call for spec in specs for call in spec.never_calls)):
-        schema, node = registry.commands.get(call.name), subject.node(call.origin, n.Call)
+        schema, node = registry.commands.get(call.name), subject.node(call.origin, nc.Call)
         if schema is not None and node is not None:
             yield from _call(call, node, schema, unit)
     tier = next((tier for tier in unit.suite.tiers if tier.name == unit.tier), None)
@@ -84,7 +85,7 @@ def _unit(subject: Subject, view: CaseView, unit: m.Case, registry: Registry) ->
 
 
 # ---- arguments ----
-def _call(call: m.Call, node: n.Call, schema: Any, unit: m.Case) -> Iterator[Finding]:
+def _call(call: m.Call, node: nc.Call, schema: Any, unit: m.Case) -> Iterator[Finding]:
     together: dict[str, list[m.ArgumentTest]] = {}
     for test, argument in zip(call.arguments, node.arguments, strict=True):
         if not is_known(test.key, schema):
@@ -106,13 +107,13 @@ def _call(call: m.Call, node: n.Call, schema: Any, unit: m.Case) -> Iterator[Fin
         yield Finding(Diagnostic(ARGUMENT, message, node.name.span, help=told), unit)
 
 
-def _value(node: n.ArgumentNode) -> Span:
+def _value(node: nc.ArgumentNode) -> Span:
     """The place behind the key."""
     return Span(node.span.source, node.key.span.start, node.span.end)
 
 
 # ---- tiers ----
-def _tier(view: CaseView, unit: m.Case, tier: m.Tier, nodes: list[n.Call], never: list[n.Name],
+def _tier(view: CaseView, unit: m.Case, tier: m.Tier, nodes: list[nc.Call], never: list[n.Name],
           registry: Registry) -> Iterator[Finding]:
     place = view.node.tier.span if view.node.tier else view.node.name.span
     notes = (("the case is of this tier", place),)

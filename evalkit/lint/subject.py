@@ -13,6 +13,7 @@ from evalkit.analysis import model as m
 from evalkit.lint.registry import Loader, ServerLoader, load_registry, load_server
 from evalkit.lint.walk import walk
 from evalkit.syntax import nodes as n
+from evalkit.syntax.nodes_calls import Call
 
 __all__ = ["CaseView", "Subject", "SuiteView"]
 
@@ -106,7 +107,7 @@ class Subject:
         found: dict[str, Any] = {}
         for _, file in self.files:
             for node, _ in walk(file):
-                if isinstance(node, n.Check | n.Judge | n.Call | n.Registry | n.RegistryMcp | n.Tier):
+                if isinstance(node, n.Check | n.Judge | Call | n.Registry | n.RegistryMcp | n.Tier):
                     found[str(node.span)] = node
                 elif isinstance(node, n.Skills):
                     found |= {str(name.span): name for name in node.names}

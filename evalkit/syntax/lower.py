@@ -1,25 +1,29 @@
 """Trees -> nodes: the levels, and the answers that prove a case. One method a rule of the grammar.
 
-The rules of what is inside them are in lower_setup.py, lower_checks.py and lower_calls.py, those of values in
-lower_values.py.
+The rules of what is inside them are in lower_setup.py and lower_checks.py, those of values in lower_values.py. Those of
+calls, live checks and metrics are in modules that are imported with the first such statement: few files have one.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from evalkit.syntax import nodes as n
-from evalkit.syntax.lower_calls import LowerCalls
 from evalkit.syntax.lower_checks import LowerChecks
-from evalkit.syntax.lower_metrics import LowerMetrics
 from evalkit.syntax.lower_setup import LowerSetup
 from evalkit.syntax.lower_values import last
 from evalkit.syntax.tree import Tree
 
+if TYPE_CHECKING:
+    from evalkit.syntax.lower_calls import LowerCalls
+    from evalkit.syntax.lower_live import LowerLive
+    from evalkit.syntax.nodes_live import Act
+
 __all__ = ["Lower"]
 
 
-class Lower(LowerSetup, LowerChecks, LowerCalls, LowerMetrics):
+class Lower(LowerSetup, LowerChecks):
     """Turns the tree of one source into its nodes; what is no value is in `found` then."""
 
     def file(self, tree: Tree) -> n.File:
@@ -72,3 +76,36 @@ class Lower(LowerSetup, LowerChecks, LowerCalls, LowerMetrics):
             elif part in texts:
                 tests.append((checks[-1], self.string(part)))
         return n.Wrong(self.string(path), tuple(checks), self.span(tree), tuple(tests))
+
+    # ---- what few files have ----
+    @cached_property
+    def _calls(self) -> LowerCalls:
+        from evalkit.syntax.lower_calls import LowerCalls
+
+        return LowerCalls(self.source, self.found)
+
+    @cached_property
+    def _live(self) -> LowerLive:
+        from evalkit.syntax.lower_live import LowerLive
+
+        return LowerLive(self.source, self.found)
+
+    def expect(self, tree: Tree) -> n.Expect:
+        return self._calls.expect(tree)
+
+    def never(self, tree: Tree) -> n.Never:
+        return self._calls.never(tree)
+
+    def check_state(self, tree: Tree) -> n.CheckState:
+        return self._calls.check_state(tree)
+
+    def live(self, tree: Tree) -> n.Live:
+        return self._live.live(tree)
+
+    def acts(self, tree: Tree) -> tuple[Act, ...]:
+        return self._live.acts(tree)
+
+    def metrics(self, tree: Tree) -> n.Metrics:
+        from evalkit.syntax.lower_metrics import LowerMetrics
+
+        return LowerMetrics(self.source, self.found).metrics(tree)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, cast
 
 from evalkit.syntax import nodes as n
+from evalkit.syntax import nodes_calls as nc
 from evalkit.syntax.lower_values import MAX_ARGUMENT, LowerValues, last
 from evalkit.syntax.tree import Token, Tree
 
@@ -18,18 +19,18 @@ class LowerCalls(LowerValues):
         return n.Expect(self.body(part for part in parts if part.data != "only"), self.span(tree),
                         only=any(part.data == "only" for part in parts))
 
-    def either(self, tree: Tree) -> n.Either:
-        return n.Either(tuple(self.body(self.trees(part)) for part in self.trees(tree)), self.span(tree))
+    def either(self, tree: Tree) -> nc.Either:
+        return nc.Either(tuple(self.body(self.trees(part)) for part in self.trees(tree)), self.span(tree))
 
-    def in_any_order(self, tree: Tree) -> n.AnyOrder:
-        return n.AnyOrder(tuple(self.body(self.trees(part)) for part in self.trees(tree)), self.span(tree))
+    def in_any_order(self, tree: Tree) -> nc.AnyOrder:
+        return nc.AnyOrder(tuple(self.body(self.trees(part)) for part in self.trees(tree)), self.span(tree))
 
     def never(self, tree: Tree) -> n.Never:
         return n.Never(self.body(self.trees(tree)), self.span(tree))
 
-    def call(self, tree: Tree) -> n.Call:
+    def call(self, tree: Tree) -> nc.Call:
         """A call; the values that follow an `argument_one_of` or an `argument_includes` are more of its values."""
-        arguments: list[n.ArgumentNode] = []
+        arguments: list[nc.ArgumentNode] = []
         options: set[str] = set()
         for part in self.trees(tree):
             before = arguments[-1] if arguments else None
@@ -37,46 +38,46 @@ class LowerCalls(LowerValues):
                 options.add(str(part.data))
             elif part.data not in ("value", "list"):
                 arguments.append(self.lower(part))
-            elif isinstance(before, n.ArgumentOneOf | n.ArgumentIncludes):
+            elif isinstance(before, nc.ArgumentOneOf | nc.ArgumentIncludes):
                 value = self.data(part)
                 span = self.source.span(before.span.start, value.span.end)
                 arguments[-1] = type(before)(before.key, (*before.values, value), span)
-        return n.Call(self.names(tree)[0], tuple(arguments), self.span(tree), exact="exact" in options,
+        return nc.Call(self.names(tree)[0], tuple(arguments), self.span(tree), exact="exact" in options,
                       succeeds="succeeds" in options, confirmed="confirmed" in options)
 
     # ---- tests of a value ----
-    def argument_is(self, tree: Tree) -> n.ArgumentIs:
-        return n.ArgumentIs(self.names(tree)[0], self.data(self.trees(tree)[0]), self.span(tree))
+    def argument_is(self, tree: Tree) -> nc.ArgumentIs:
+        return nc.ArgumentIs(self.names(tree)[0], self.data(self.trees(tree)[0]), self.span(tree))
 
-    def argument_compare(self, tree: Tree) -> n.ArgumentCompare:
+    def argument_compare(self, tree: Tree) -> nc.ArgumentCompare:
         operator: Any = str(self.tokens(tree, "COMPARE")[0])
-        return n.ArgumentCompare(self.names(tree)[0], operator, self.reals(tree, MAX_ARGUMENT)[0], self.span(tree))
+        return nc.ArgumentCompare(self.names(tree)[0], operator, self.reals(tree, MAX_ARGUMENT)[0], self.span(tree))
 
-    def argument_one_of(self, tree: Tree) -> n.ArgumentOneOf:
-        return n.ArgumentOneOf(self.names(tree)[0], tuple(map(self.data, self.trees(tree))), self.span(tree))
+    def argument_one_of(self, tree: Tree) -> nc.ArgumentOneOf:
+        return nc.ArgumentOneOf(self.names(tree)[0], tuple(map(self.data, self.trees(tree))), self.span(tree))
 
-    def argument_includes(self, tree: Tree) -> n.ArgumentIncludes:
-        return n.ArgumentIncludes(self.names(tree)[0], tuple(map(self.data, self.trees(tree))), self.span(tree))
+    def argument_includes(self, tree: Tree) -> nc.ArgumentIncludes:
+        return nc.ArgumentIncludes(self.names(tree)[0], tuple(map(self.data, self.trees(tree))), self.span(tree))
 
-    def argument_in(self, tree: Tree) -> n.ArgumentIn:
-        return n.ArgumentIn(self.names(tree)[0], self.range(self.tokens(tree, "RANGE")[0]), self.span(tree))
+    def argument_in(self, tree: Tree) -> nc.ArgumentIn:
+        return nc.ArgumentIn(self.names(tree)[0], self.range(self.tokens(tree, "RANGE")[0]), self.span(tree))
 
-    def argument_approx(self, tree: Tree) -> n.ArgumentApprox:
-        return n.ArgumentApprox(self.names(tree)[0], self.data(self.trees(tree)[0]),
+    def argument_approx(self, tree: Tree) -> nc.ArgumentApprox:
+        return nc.ArgumentApprox(self.names(tree)[0], self.data(self.trees(tree)[0]),
                                 self.reals(tree, MAX_ARGUMENT)[0], self.span(tree))
 
-    def argument_matches(self, tree: Tree) -> n.ArgumentMatches:
+    def argument_matches(self, tree: Tree) -> nc.ArgumentMatches:
         example = last(text for part in self.parts(tree, "like") for text in self.strings(part))
         pattern = cast(n.Regex, self.pattern(self.tokens(tree, "REGEX")[0]))
-        return n.ArgumentMatches(self.names(tree)[0], pattern, example, self.span(tree))
+        return nc.ArgumentMatches(self.names(tree)[0], pattern, example, self.span(tree))
 
-    def argument_type(self, tree: Tree) -> n.ArgumentType:
+    def argument_type(self, tree: Tree) -> nc.ArgumentType:
         kind: Any = str(tree.children[1])
-        return n.ArgumentType(self.name(cast(Token, tree.children[0])), kind, self.span(tree))
+        return nc.ArgumentType(self.name(cast(Token, tree.children[0])), kind, self.span(tree))
 
-    def argument_presence(self, tree: Tree) -> n.ArgumentPresence:
+    def argument_presence(self, tree: Tree) -> nc.ArgumentPresence:
         wanted: Any = str(tree.children[1])
-        return n.ArgumentPresence(self.name(cast(Token, tree.children[0])), wanted, self.span(tree))
+        return nc.ArgumentPresence(self.name(cast(Token, tree.children[0])), wanted, self.span(tree))
 
     condition_is = argument_is
     condition_one_of = argument_one_of
@@ -87,7 +88,7 @@ class LowerCalls(LowerValues):
         test = self.trees(tree)[0]
         span = self.span(tree)
         if test.data not in ("state_has", "state_lacks"):
-            argument: n.ArgumentNode = self.lower(test)
+            argument: nc.ArgumentNode = self.lower(test)
             return n.CheckState(argument.key, "exactly", None, (argument,), span)
         bound: Literal["exactly", "at least", "at most"] = "exactly"
         for part in self.trees(test):

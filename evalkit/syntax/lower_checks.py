@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any, Literal, cast
 
 from evalkit.syntax import nodes as n
-from evalkit.syntax.lower_live import LowerLive
-from evalkit.syntax.lower_values import last
+from evalkit.syntax.lower_values import LowerValues, last
 from evalkit.syntax.tree import Token, Tree
 
 __all__ = ["LowerChecks"]
 
 
-class LowerChecks(LowerLive):
+class LowerChecks(LowerValues):
     def silence(self, tree: Tree) -> n.Silence:
         reason = self.the_text(tree) or self.strings(tree)[0]  # an option has a quoted one
         return n.Silence(self.names(tree)[0], reason, self.span(tree))
@@ -101,7 +100,7 @@ class LowerChecks(LowerLive):
         return n.CheckHiddenTests(tuple(paths), command, last(counts), self.span(tree))
 
     def check_snapshot(self, tree: Tree) -> n.CheckSnapshot:
-        acts = tuple(act for part in self.parts(tree, "acts") for act in self.acts(part))
+        acts = tuple(act for part in self.parts(tree, "acts") for act in self.lower(part))
         found = last(self._expectation(part) for part in self.trees(tree) if part.data != "acts")
         if found is None:
             return n.CheckSnapshot("has", (), self.span(tree), acts=acts)

@@ -32,9 +32,9 @@ T = TypeVar("T")
 class LowerValues:
     """Turns the trees of one source into nodes. Literals without a value are collected in `found`."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, found: list[Diagnostic] | None = None) -> None:
         self.source = source
-        self.found: list[Diagnostic] = []
+        self.found: list[Diagnostic] = [] if found is None else found
 
     # ---- access to trees ----
     def span(self, item: Tree | Token) -> Span:

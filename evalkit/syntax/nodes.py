@@ -1,34 +1,16 @@
 """The syntax nodes: one frozen class a statement, each with the span that it came from.
 
 Nothing here is resolved: names are names, paths are strings. Resolved things are other types (analysis/model.py), so
-that a later stage cannot receive unchecked input. The nodes of checks and judges are in nodes_checks.py, those of calls
-in nodes_calls.py.
+that a later stage cannot receive unchecked input. The nodes of checks and judges are in nodes_checks.py. What only live
+checks, calls and metrics consist of is in modules that are imported where a file has some: nodes_live.py,
+nodes_calls.py, nodes_metrics.py.
 """
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from evalkit.diagnostics import Span
-from evalkit.syntax.nodes_calls import (
-    AnyOrder,
-    ArgumentApprox,
-    ArgumentCompare,
-    ArgumentIn,
-    ArgumentIncludes,
-    ArgumentIs,
-    ArgumentMatches,
-    ArgumentNode,
-    ArgumentOneOf,
-    ArgumentPresence,
-    ArgumentType,
-    Call,
-    CheckState,
-    Either,
-    Expect,
-    Expected,
-    Never,
-)
 from evalkit.syntax.nodes_checks import (
     Check,
     CheckDefined,
@@ -40,6 +22,7 @@ from evalkit.syntax.nodes_checks import (
     CheckPlugin,
     CheckRun,
     CheckSnapshot,
+    CheckState,
     CheckTranscript,
     Define,
     Expectation,
@@ -55,49 +38,32 @@ from evalkit.syntax.nodes_checks import (
     Told,
     ToldBy,
 )
-from evalkit.syntax.nodes_live import (
-    Act,
-    ActClick,
-    ActExpect,
-    ActFind,
-    ActKey,
-    ActNote,
-    ActSame,
-    ActType,
-    Live,
-    LiveCommand,
-    LiveEnv,
-    LiveKind,
-    LiveRegex,
-    Target,
-)
-from evalkit.syntax.nodes_metrics import (
-    Metrics,
-    MetricsCompliance,
-    MetricsDiagnostic,
-    MetricsProfiles,
-    MetricsShare,
-    MetricsSources,
-)
 from evalkit.syntax.nodes_values import Data, Json, Name, Number, Pattern, Range, Real, Regex, Silence, Str
 from evalkit.values import Node
 
+if TYPE_CHECKING:
+    from evalkit.syntax.nodes_calls import Call, Expected
+    from evalkit.syntax.nodes_live import LiveCommand, LiveEnv, LiveRegex
+    from evalkit.syntax.nodes_metrics import (
+        MetricsCompliance,
+        MetricsDiagnostic,
+        MetricsProfiles,
+        MetricsShare,
+        MetricsSources,
+    )
+
 __all__ = [
-    "Ablate", "About", "Act", "ActClick", "ActExpect", "ActFind", "ActKey", "ActNote", "ActSame", "ActType", "Agent",
-    "Allow", "Answer", "AnyOrder", "Apt", "ArgumentApprox", "ArgumentCompare", "ArgumentIn", "ArgumentIncludes",
-    "ArgumentIs", "ArgumentMatches", "ArgumentNode", "ArgumentOneOf", "ArgumentPresence", "ArgumentType", "Arm",
-    "Build", "Caches", "CachesNone", "Call", "Case", "Check", "CheckDefined", "CheckExists", "CheckGrep",
-    "CheckHiddenTests", "CheckKind", "CheckPage", "CheckPlugin", "CheckRun", "CheckSnapshot", "CheckState",
-    "CheckTranscript", "Checkout", "CheckoutInstead", "Command", "Contract", "ContractNone", "Data", "Define", "Deny",
-    "Either", "Env", "Expect", "Expectation", "Expected", "File", "Graded", "Guidance", "GuidanceNone", "Hides", "Json",
-    "Judge", "Limits", "Live", "LiveCommand", "LiveEnv", "LiveKind", "LiveRegex", "Mcp", "McpNone", "Metrics",
-    "MetricsCompliance", "MetricsDiagnostic", "MetricsProfiles", "MetricsShare", "MetricsSources", "Model", "Name",
-    "Network", "NetworkNone", "Never", "Npm", "NpmNone", "Number", "Pattern", "Permissions", "Pip", "PipNone",
-    "PluginSetting", "Prewarm", "PrewarmNone", "Profile", "Program", "Prompt", "Range", "Real", "Regex", "Registry",
-    "RegistryMcp", "ScaffoldCopy", "ScaffoldRun", "ScaffoldTemplate", "Score", "Seed", "Setup", "Silence", "Skills",
-    "SkillsNone", "Solution", "Starter", "State", "StepAppend", "StepEach", "StepNode", "StepPut", "StepRun", "Str",
-    "Suffix", "Suite", "System", "Tags", "Target", "Temperature", "Tier", "Told", "ToldBy", "Toolchain", "Track",
-    "Trials", "UseAgent", "UseNone", "UseProfile", "Wrong",
+    "Ablate", "About", "Agent", "Allow", "Answer", "Apt", "Arm", "Build", "Caches", "CachesNone", "Case", "Check",
+    "CheckDefined", "CheckExists", "CheckGrep", "CheckHiddenTests", "CheckKind", "CheckPage", "CheckPlugin", "CheckRun",
+    "CheckSnapshot", "CheckState", "CheckTranscript", "Checkout", "CheckoutInstead", "Command", "Contract",
+    "ContractNone", "Data", "Define", "Deny", "Env", "Expect", "Expectation", "File", "Graded", "Guidance",
+    "GuidanceNone", "Hides", "Json", "Judge", "Limits", "Live", "Mcp", "McpNone", "Metrics", "Model", "Name", "Network",
+    "NetworkNone", "Never", "Npm", "NpmNone", "Number", "Pattern", "Permissions", "Pip", "PipNone", "PluginSetting",
+    "Prewarm", "PrewarmNone", "Profile", "Program", "Prompt", "Range", "Real", "Regex", "Registry", "RegistryMcp",
+    "ScaffoldCopy", "ScaffoldRun", "ScaffoldTemplate", "Score", "Seed", "Setup", "Silence", "Skills", "SkillsNone",
+    "Solution", "Starter", "State", "StepAppend", "StepEach", "StepNode", "StepPut", "StepRun", "Str", "Suffix",
+    "Suite", "System", "Tags", "Temperature", "Tier", "Told", "ToldBy", "Toolchain", "Track", "Trials", "UseAgent",
+    "UseNone", "UseProfile", "Wrong",
 ]
 
 
@@ -240,6 +206,11 @@ class Env(Node):
 class Answer(Node):
     path: Str
     template: Str | None
+    span: Span
+
+
+class Live(Node):
+    body: tuple[LiveCommand | LiveRegex | LiveEnv, ...]
     span: Span
 
 
@@ -388,6 +359,19 @@ class Agent(Node):
     span: Span
 
 
+class Expect(Node):
+    """Calls in an order. only: no other call writes."""
+
+    calls: tuple[Expected, ...]
+    span: Span
+    only: bool = False
+
+
+class Never(Node):
+    calls: tuple[Call, ...]
+    span: Span
+
+
 class Solution(Node):
     path: Str
     span: Span
@@ -400,6 +384,12 @@ class Wrong(Node):
     fails: tuple[Name, ...]
     span: Span
     tests: tuple[tuple[Name, Str], ...] = ()
+
+
+class Metrics(Node):
+    name: Name
+    body: tuple[MetricsProfiles | MetricsCompliance | MetricsSources | MetricsDiagnostic | MetricsShare, ...]
+    span: Span
 
 
 # ---- the levels, and a file ----

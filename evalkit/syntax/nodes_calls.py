@@ -1,17 +1,19 @@
-"""The syntax nodes of calls: what is expected of an agent that calls commands, and of the state that they leave."""
+"""What `expect`, `never` and `check state` hold: calls of commands, and tests of their arguments and of the state.
+
+Few files have any: who lowers or resolves them imports this.
+"""
 
 from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
 from evalkit.diagnostics import Span
-from evalkit.syntax.nodes_values import Data, Name, Number, Range, Real, Regex, Str
+from evalkit.syntax.nodes_values import Data, Name, Range, Real, Regex, Str
 from evalkit.values import Node
 
 __all__ = [
     "AnyOrder", "ArgumentApprox", "ArgumentCompare", "ArgumentIn", "ArgumentIncludes", "ArgumentIs", "ArgumentMatches",
-    "ArgumentNode", "ArgumentOneOf", "ArgumentPresence", "ArgumentType", "Call", "CheckState", "Either", "Expect",
-    "Expected", "Never",
+    "ArgumentNode", "ArgumentOneOf", "ArgumentPresence", "ArgumentType", "Call", "Either", "Expected",
 ]
 
 
@@ -111,30 +113,3 @@ class AnyOrder(Node):
 
 
 Expected: TypeAlias = Call | Either | AnyOrder
-
-
-class Expect(Node):
-    """Calls in an order. only: no other call writes."""
-
-    calls: tuple[Expected, ...]
-    span: Span
-    only: bool = False
-
-
-class Never(Node):
-    calls: tuple[Call, ...]
-    span: Span
-
-
-# ---- state ----
-class CheckState(Node):
-    """A value of the final state, by its path.
-
-    It holds `count` entries that pass all of `where`. Without a count it is a value of its own, and `where` its test.
-    """
-
-    path: Name
-    bound: Literal["exactly", "at least", "at most"]
-    count: Number | None
-    where: tuple[ArgumentNode, ...]
-    span: Span

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from evalkit.diagnostics import Span
-from evalkit.syntax.nodes_calls import CheckState
-from evalkit.syntax.nodes_live import Act
 from evalkit.syntax.nodes_values import Name, Number, Pattern, Real, Silence, Str
 from evalkit.values import Node
 
+if TYPE_CHECKING:
+    from evalkit.syntax.nodes_calls import ArgumentNode
+    from evalkit.syntax.nodes_live import Act
+
 __all__ = [
     "Check", "CheckDefined", "CheckExists", "CheckGrep", "CheckHiddenTests", "CheckKind", "CheckPage", "CheckPlugin",
-    "CheckRun", "CheckSnapshot", "CheckTranscript", "Define", "Expectation", "Graded", "Judge", "PluginSetting",
-    "Score", "StepAppend", "StepEach", "StepNode", "StepPut", "StepRun", "Told", "ToldBy",
+    "CheckRun", "CheckSnapshot", "CheckState", "CheckTranscript", "Define", "Expectation", "Graded", "Judge",
+    "PluginSetting", "Score", "StepAppend", "StepEach", "StepNode", "StepPut", "StepRun", "Told", "ToldBy",
 ]
 
 
@@ -115,6 +117,19 @@ class CheckPage(Node):
 class CheckTranscript(Node):
     expect: Literal["has", "lacks"]
     patterns: tuple[Pattern, ...]
+    span: Span
+
+
+class CheckState(Node):
+    """A value of the final state, by its path.
+
+    It holds `count` entries that pass all of `where`. Without a count it is a value of its own, and `where` its test.
+    """
+
+    path: Name
+    bound: Literal["exactly", "at least", "at most"]
+    count: Number | None
+    where: tuple[ArgumentNode, ...]
     span: Span
 
 

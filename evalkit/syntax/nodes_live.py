@@ -1,4 +1,7 @@
-"""The syntax nodes of live checks: how an app is built, shown and driven, and the steps of a script."""
+"""What `live` and the steps of `check snapshot` hold: how an app is built, shown and driven.
+
+Few files have any: who lowers or resolves them imports this.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from evalkit.diagnostics import Span
 from evalkit.syntax.nodes_values import Name, Number, Pattern, Regex, Str
 from evalkit.values import Node
 
-__all__ = ["Act", "ActClick", "ActExpect", "ActFind", "ActKey", "ActNote", "ActSame", "ActType", "Live", "LiveCommand",
+__all__ = ["Act", "ActClick", "ActExpect", "ActFind", "ActKey", "ActNote", "ActSame", "ActType", "LiveCommand",
            "LiveEnv", "LiveKind", "LiveRegex", "Target"]
 
 LiveKind: TypeAlias = Literal["build", "prewarm", "launch", "ready", "snapshot", "screenshot", "click", "type", "key"]
@@ -35,11 +38,6 @@ class LiveRegex(Node):
 class LiveEnv(Node):
     name: Name
     value: Str
-    span: Span
-
-
-class Live(Node):
-    body: tuple[LiveCommand | LiveRegex | LiveEnv, ...]
     span: Span
 
 

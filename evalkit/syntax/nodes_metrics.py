@@ -1,4 +1,7 @@
-"""The syntax nodes of metrics: what of a transcript tells how the work was done."""
+"""What `metrics` hold: what of a transcript tells how the work was done.
+
+Few files have any: who lowers or resolves them imports this.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from evalkit.diagnostics import Span
 from evalkit.syntax.nodes_values import Name, Pattern, Regex, Str
 from evalkit.values import Node
 
-__all__ = ["Metrics", "MetricsCompliance", "MetricsDiagnostic", "MetricsProfiles", "MetricsShare", "MetricsSources"]
+__all__ = ["MetricsCompliance", "MetricsDiagnostic", "MetricsProfiles", "MetricsShare", "MetricsSources"]
 
 
 class MetricsProfiles(Node):
@@ -38,10 +41,4 @@ class MetricsShare(Node):
 
     name: Name
     globs: tuple[Str, ...]
-    span: Span
-
-
-class Metrics(Node):
-    name: Name
-    body: tuple[MetricsProfiles | MetricsCompliance | MetricsSources | MetricsDiagnostic | MetricsShare, ...]
     span: Span

@@ -21,6 +21,10 @@ IDLE = {
     "reports that stay": {"evalkit.report.html.page", "evalkit.report.html.matrix", "evalkit.report.markdown",
                           "evalkit.report.aggregate", "evalkit.report.stats", "jinja2", "rich.console"},
     "what makes classes": {"attr", "attrs"},
+    "statements that few files have": {
+        "evalkit.syntax.nodes_calls", "evalkit.syntax.nodes_live", "evalkit.syntax.nodes_metrics",
+        "evalkit.syntax.lower_calls", "evalkit.syntax.lower_live", "evalkit.syntax.lower_metrics",
+        "evalkit.analysis.calls", "evalkit.analysis.live", "evalkit.analysis.metrics"},
     "other parsers": {"lark", "html", "difflib", "filecmp", "sysconfig", "importlib.resources.readers"},
 }
 """Modules that such a run has no use for; each costs an edit some tenths of a millisecond, or many."""
