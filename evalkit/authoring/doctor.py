@@ -21,7 +21,6 @@ from evalkit.execute.image_build import INSTALL
 from evalkit.execute.lanes.bwrap import find_bwrap
 from evalkit.execute.lanes.choose import hidden, trouble
 from evalkit.execute.lanes.limits import Cgroup, Limits
-from evalkit.execute.models.prices import Prices
 from evalkit.execute.models.provider import missing_key
 from evalkit.execute.places import Places
 from evalkit.execute.secrets import KEY_VARIABLES
@@ -75,7 +74,7 @@ def _models(root: Path, environ: Mapping[str, str]) -> Iterator[Finding]:
     """Models that variables ask for, and that no key opens: a run would stop there."""
     try:
         choices, spoken = read_choices({}, environ, root), read_choices({}, environ, None)
-        endpoints = Asking(choices.gateway, root, environ, Prices({})).endpoints
+        endpoints = Asking(choices.gateway, root, environ, {}).endpoints
         units = load_project(root, choices.cases).all_units()
     except EvalkitError:  # a choice that is none is told above, and what is wrong in cases by `evalkit check`
         return

@@ -26,14 +26,15 @@ from evalkit.plan.keys import PLAYED_BY
 from evalkit.values import State, field
 
 if TYPE_CHECKING:
-    from evalkit.execute.models.prices import Prices
+    from evalkit.execute.models.prices import Price
     from evalkit.gateway.live import LiveGateway
 
 __all__ = ["Asking"]
 
 
 class Asking(State):
-    """How the models of a run are asked. choice: what was said with `gateway=`, None for nothing.
+    """How the models of a run are asked. choice: what was said with `gateway=`, None for nothing. own_prices: those
+    that the project tells.
 
     said: after `close`, lines for the person on what was played or recorded. errors: bugs in the gateway.
     """
@@ -41,7 +42,7 @@ class Asking(State):
     choice: str | None
     root: Path
     environ: Mapping[str, str] = field(repr=False)
-    prices: Prices = field(repr=False)
+    own_prices: Mapping[str, Price] = field(repr=False)
     said: list[str] = field(factory=list, init=False)
     errors: list[BaseException] = field(factory=list, init=False, repr=False)
     models: Models = field(init=False)
@@ -107,9 +108,11 @@ class Asking(State):
         return next((each.url.removesuffix("/v1") for each in found if each is not None), None)
 
     def _start(self) -> LiveGateway:
+        from evalkit.execute.models.prices import Prices
         from evalkit.gateway.live import LiveGateway
 
-        return self._open.enter_context(LiveGateway(self.prices, instead=self._behind(), on_error=self.errors.append))
+        return self._open.enter_context(
+            LiveGateway(Prices(self.own_prices), instead=self._behind(), on_error=self.errors.append))
 
     def _behind(self) -> str:
         """Start what stands behind the gateway in the provider's place; its address, "" where nothing does."""

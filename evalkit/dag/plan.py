@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Semaphore
+from typing import TYPE_CHECKING
 
 from evalkit.analysis.model import Case, Judge, ModelChoice
 from evalkit.analysis.project import Project, load_project
@@ -19,10 +20,9 @@ from evalkit.dag.tasks import Graph, JudgeChoice
 from evalkit.diagnostics import did_you_mean
 from evalkit.digest import digest
 from evalkit.errors import UserError
-from evalkit.execute.agents import Agents
+from evalkit.execute.agents.registry import Agents
 from evalkit.execute.budget import Budget
 from evalkit.execute.checkout import with_checkouts
-from evalkit.execute.models.prices import Prices, read_prices
 from evalkit.execute.models.provider import keys_for, missing_key
 from evalkit.execute.places import Places
 from evalkit.execute.session import Session
@@ -30,6 +30,9 @@ from evalkit.plan.choices import DIRECT, Choices, models_of, project_table, read
 from evalkit.plan.trials import Subject, Trial, has_answer
 from evalkit.report.update import REPORTS, report_changes, update_report
 from evalkit.values import evolve
+
+if TYPE_CHECKING:
+    from evalkit.execute.models.prices import Price
 
 __all__ = ["PROOF", "Plan"]
 
@@ -47,8 +50,8 @@ class Plan:
         self._spoken: Choices = read_choices(command_line, environ, None)
         self._looking = False
         self.project = project or load_project(root, self.choices.cases)
-        prices = Prices(read_prices(project_table(root, "prices")))
-        self.asking = Asking(self.choices.gateway, root, environ, prices)
+        own_prices = _own_prices(root)
+        self.asking = Asking(self.choices.gateway, root, environ, own_prices)
         self.endpoints = self.asking.endpoints
         places = Places.of(root, environ, self.choices.store)
         if places.work.resolve().is_relative_to(root.resolve()):
@@ -66,8 +69,8 @@ class Plan:
                             hint="leave gateway=direct out, or say lane=local")
         budget = Budget(self.choices.budget, changed=lambda: progress.spent(budget.spent, budget.limit),
                         free=bool(self.asking.played))
-        self.session = Session(places, environ, progress.say, progress.tick, budget=budget, prices=prices,
-                               models=self.asking.models,
+        self.session = Session(places, environ, progress.say, progress.tick, budget=budget,
+                               own_prices=own_prices, models=self.asking.models,
                                keep_workspaces=self.choices.keep_workspaces, cases=self.choices.cases)
         progress.clean = self.session.redactor.text
         progress.logs = partial(log_file, places.results)
@@ -327,6 +330,15 @@ def _check_tracks(name: str, units: Iterable[Sequence[Trial]]) -> None:
             raise UserError(f"the tracks of `{name}` would be done by different models: `{first[0]}` by "
                             f"{', '.join(sorted(first[1]))}, `{track}` by {', '.join(sorted(models))}",
                             hint="that would compare models: name one for both, model=SLUG, or run one, track=NAME")
+
+
+def _own_prices(root: Path) -> dict[str, Price]:
+    """The prices that a project tells. Raises UserError."""
+    if (given := project_table(root, "prices")) == {}:
+        return {}
+    from evalkit.execute.models.prices import read_prices
+
+    return read_prices(given)
 
 
 def _proven_apart(units: Sequence[Case]) -> list[Case]:

@@ -27,7 +27,7 @@ from evalkit.dag.samples import Samples
 from evalkit.dag.uptodate import GONE, GroupUpToDate, UpToDate
 from evalkit.digest import digest
 from evalkit.errors import EvalkitError
-from evalkit.execute.agents import Agents
+from evalkit.execute.agents.registry import Agents
 from evalkit.execute.budget import BudgetReached
 from evalkit.execute.models.provider import Endpoint, missing_key
 from evalkit.execute.session import Session

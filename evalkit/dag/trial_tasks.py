@@ -16,7 +16,6 @@ from evalkit.dag.tasks import Graph, name_of
 from evalkit.dag.uptodate import GONE
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
-from evalkit.execute.agents import Agent
 from evalkit.execute.outcome import TRANSCRIPT, TREE, AgentRecord, agent_record
 from evalkit.grade.final_tree import FinalTree
 from evalkit.grade.grader import grade_check, grader_files, grader_version
@@ -30,6 +29,7 @@ from evalkit.report.row import Row, row_of
 from evalkit.values import evolve
 
 if TYPE_CHECKING:
+    from evalkit.execute.agents.base import Agent
     from evalkit.execute.live_lane import LiveLane
     from evalkit.execute.warm import Warm
 

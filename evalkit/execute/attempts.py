@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evalkit.errors import HarnessError
-from evalkit.execute.agents import Agent, Job
+from evalkit.execute.agents.base import Agent, Job
 from evalkit.execute.budget import dollars
 from evalkit.execute.folders import remove_tree
 from evalkit.execute.outcome import AgentError, Ending

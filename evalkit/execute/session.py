@@ -12,7 +12,6 @@ from evalkit.errors import HarnessError
 from evalkit.execute.asking import Models
 from evalkit.execute.budget import Budget
 from evalkit.execute.contents import FolderContents
-from evalkit.execute.models.prices import Prices
 from evalkit.execute.off_limits import linked, off_limits
 from evalkit.execute.places import Places
 from evalkit.execute.secrets import Redactor
@@ -22,6 +21,7 @@ from evalkit.values import State, field
 
 if TYPE_CHECKING:
     from evalkit.execute.lanes import Lane, Room
+    from evalkit.execute.models.prices import Price, Prices
     from evalkit.execute.toolchain import Installed
     from evalkit.execute.tree import Manifest
 
@@ -33,7 +33,7 @@ class Session(State):
 
     cases: the folder of the case files, which no agent may look into. say: is told what happens, a line at a time.
     tick: is told that a long step still works, with its seconds. budget: what may be spent, and what was.
-    prices: what models cost. models: how they are asked.
+    own_prices: what models cost that the project tells a price of. models: how they are asked.
     """
 
     places: Places
@@ -43,7 +43,7 @@ class Session(State):
     keep_workspaces: bool = False
     cases: str = "cases"
     budget: Budget = field(factory=Budget, repr=False)
-    prices: Prices = field(factory=Prices, repr=False)
+    own_prices: Mapping[str, Price] = field(factory=dict, repr=False)
     models: Models = field(factory=Models, repr=False)
     redactor: Redactor = field(init=False, repr=False)
     store: Store = field(init=False)
@@ -62,6 +62,13 @@ class Session(State):
     @property
     def root(self) -> Path:
         return self.places.root
+
+    @property
+    def prices(self) -> Prices:
+        """What models cost: few runs ask."""
+        from evalkit.execute.models.prices import Prices
+
+        return Prices(self.own_prices)
 
     def off_limits(self, private: Iterable[Path]) -> tuple[Path, ...]:
         """The folder of the cases, by all its names, and these; links below it are looked for once in a run."""

@@ -23,7 +23,7 @@ from evalkit.analysis.model import Case, Command, Setup, Skill
 from evalkit.analysis.placeholders import expand_all
 from evalkit.digest import digest
 from evalkit.errors import HarnessError, UserError
-from evalkit.execute.agents import Agent, Job
+from evalkit.execute.agents.base import Agent, Job
 from evalkit.execute.attempts import note_on, run_paid
 from evalkit.execute.finished import Finished, noted
 from evalkit.execute.folders import remove_tree

@@ -18,7 +18,7 @@ import pytest
 from attrs import frozen
 
 from evalkit.analysis.model import AgentConfig, Limits
-from evalkit.execute.agents import Job
+from evalkit.execute.agents.base import Job
 from evalkit.execute.agents.claude import TOOLCHAIN, ClaudeCode
 from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.secrets import Redactor

@@ -12,10 +12,11 @@ from bench.engine_projects import edit_check, write_cases
 from tests.feature.project import MiniProject
 
 IDLE = {
-    "agents and rooms": {"evalkit.execute.stages", "evalkit.execute.retry", "evalkit.execute.layers",
-                         "evalkit.execute.attempts", "evalkit.execute.lanes", "evalkit.execute.overlay"},
+    "agents and rooms": {"evalkit.execute.agents.base", "evalkit.execute.stages", "evalkit.execute.retry",
+                         "evalkit.execute.layers", "evalkit.execute.attempts", "evalkit.execute.lanes",
+                         "evalkit.execute.overlay"},
     "models": {"evalkit.execute.models.chat", "evalkit.execute.models.client", "evalkit.execute.models.replayed",
-               "evalkit.gateway", "httpx", "yaml"},
+               "evalkit.execute.models.prices", "evalkit.gateway", "httpx", "yaml"},
     "live checks": {"evalkit.execute.image", "evalkit.execute.live_lane"},
     "transcripts": {"evalkit.execute.transcripts", "evalkit.report.html.conversation"},
     "reports that stay": {"evalkit.report.html.page", "evalkit.report.html.matrix", "evalkit.report.markdown",

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from evalkit.analysis.model import Case
 from evalkit.errors import UserError
-from evalkit.execute.agents.base import Agent
 from evalkit.execute.models.provider import Endpoints
 from evalkit.plan.trials import Subject, Trial
 from evalkit.plugins import AGENTS, SPOKEN_AGENTS, find_plugin, plugin_names
 from evalkit.values import Value, field
 
 if TYPE_CHECKING:
+    from evalkit.execute.agents.base import Agent
     from evalkit.execute.models.chat import Protocol as Spoken
     from evalkit.execute.models.provider import Endpoint
 

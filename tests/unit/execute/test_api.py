@@ -10,9 +10,9 @@ import pytest
 
 from evalkit.analysis.model import AgentConfig, Guidance, Limits, Skill
 from evalkit.errors import UserError
-from evalkit.execute.agents import Agents
 from evalkit.execute.agents.api import OneRequest
 from evalkit.execute.agents.base import Job
+from evalkit.execute.agents.registry import Agents
 from evalkit.execute.models.prices import Price, Prices
 from evalkit.execute.models.provider import Endpoint, Endpoints
 from evalkit.execute.outcome import AgentError, Ending, Usage

@@ -18,7 +18,8 @@ from attrs import field, frozen
 from evalkit.analysis.model import AgentConfig, Limits
 from evalkit.digest import digest_file
 from evalkit.errors import HarnessError, UserError
-from evalkit.execute.agents import Job, claude_fence
+from evalkit.execute.agents import claude_fence
+from evalkit.execute.agents.base import Job
 from evalkit.execute.agents.claude import ClaudeCode
 from evalkit.execute.models.prices import Price, Prices, price_date
 from evalkit.execute.models.provider import Endpoint

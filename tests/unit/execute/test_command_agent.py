@@ -13,8 +13,9 @@ import pytest
 
 from evalkit.analysis.model import AgentConfig, Command, Limits, Setup
 from evalkit.errors import UserError
-from evalkit.execute.agents import Agents, Job
 from evalkit.execute.agents import command as module
+from evalkit.execute.agents.base import Job
+from evalkit.execute.agents.registry import Agents
 from evalkit.execute.models.provider import Endpoint, Endpoints
 from evalkit.execute.outcome import AgentError, Ending
 from evalkit.execute.secrets import Redactor

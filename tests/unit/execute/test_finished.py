@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evalkit.execute import stages, tree
-from evalkit.execute.agents import Job
+from evalkit.execute.agents.base import Job
 from evalkit.execute.outcome import AgentRecord
 from evalkit.execute.places import Places
 from evalkit.execute.session import Session

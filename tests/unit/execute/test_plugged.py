@@ -13,8 +13,8 @@ from attrs import define
 
 from evalkit.analysis.model import Case, Toolchain
 from evalkit.errors import UserError
-from evalkit.execute.agents import Agents, Job
-from evalkit.execute.agents.registry import Wanted
+from evalkit.execute.agents.base import Job
+from evalkit.execute.agents.registry import Agents, Wanted
 from evalkit.execute.outcome import AgentError, Ending, Usage
 from evalkit.plan.trials import AgentTraits, Subject, Trial
 from evalkit.values import evolve

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from evalkit.errors import UserError
-from evalkit.execute.agents import Agents, Job
+from evalkit.execute.agents.base import Job
+from evalkit.execute.agents.registry import Agents
 from evalkit.execute.outcome import Ending, Usage
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.transcripts import Ended, Message, Writer

@@ -16,7 +16,8 @@ from evalkit.errors import HarnessError, UserError
 from evalkit.execute import layers as layers_module
 from evalkit.execute import stages
 from evalkit.execute import tree as tree_module
-from evalkit.execute.agents import Agents, Job
+from evalkit.execute.agents.base import Job
+from evalkit.execute.agents.registry import Agents
 from evalkit.execute.budget import Budget, BudgetReached
 from evalkit.execute.outcome import TRANSCRIPT, TREE, AgentError, AgentRecord, Ending, Usage, agent_record
 from evalkit.execute.retry import RetryPolicy

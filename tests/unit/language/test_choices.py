@@ -9,7 +9,7 @@ import pytest
 
 from evalkit import plugins
 from evalkit.errors import UserError
-from evalkit.execute.agents import Agents
+from evalkit.execute.agents.registry import Agents
 from evalkit.plan.choices import CHOICES, Choices, read_choices
 from evalkit.plan.trials import Subject
 from evalkit.plugins import Plugin
