@@ -169,7 +169,7 @@ def _declared(look: Invocation) -> dict[str, int]:
 def _interrupted() -> int:
     """End what was begun, and say so; the exit status."""
     interrupts.ending()
-    from evalkit.execute.process import end_all
+    from evalkit.execute.running import end_all
 
     end_all()
     print(f"\n{interrupts.SAID}", file=sys.stderr)
@@ -208,7 +208,7 @@ def _regrade(look: Invocation, run: str) -> int:
     """Grade a run's stored trials again, and print what changed."""
     from evalkit.dag.regrade import regrade
     from evalkit.diagnostics.show import show_error
-    from evalkit.execute.process import begin
+    from evalkit.execute.running import begin
     from evalkit.report.changes import print_changes
 
     plan, choices, said = look.plan, look.choices, time.monotonic()

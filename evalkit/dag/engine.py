@@ -13,7 +13,7 @@ from doit.task import Stream, Task
 from evalkit.dag.progress import Progress, Reporter
 from evalkit.dag.runner import PoolRunner, dispatcher
 from evalkit.dag.state import StateDB
-from evalkit.execute.process import begin
+from evalkit.execute.running import begin
 from evalkit.execute.session import Session
 from evalkit.plan.choices import Choices
 

@@ -30,7 +30,7 @@ from doit.task import Stream
 
 from evalkit.dag.progress import Reporter
 from evalkit.execute.marks import descendants, end_descendants
-from evalkit.execute.process import end_all
+from evalkit.execute.running import end_all
 from evalkit.values import State, field
 
 __all__ = ["PoolRunner", "dispatcher"]

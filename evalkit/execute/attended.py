@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from evalkit.execute.process import check_going_on
+from evalkit.execute.running import check_going_on
 
 __all__ = ["attended"]
 

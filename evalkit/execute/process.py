@@ -18,7 +18,6 @@ import selectors
 import shutil
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -28,10 +27,10 @@ from typing import IO, Any, Protocol
 from evalkit.errors import HarnessError
 from evalkit.execute.marks import end_marked, marked, new_mark
 from evalkit.execute.pipes import Feed, Lines
+from evalkit.execute.running import enter, is_running, leave, signal_group, started
 from evalkit.values import Value
 
-__all__ = ["Dialogue", "Finished", "LimitPassed", "ProgramMissing", "Walls", "begin", "check_going_on", "converse",
-           "end_all", "run", "stopping", "stream", "tended"]
+__all__ = ["Dialogue", "Finished", "LimitPassed", "ProgramMissing", "Walls", "converse", "run", "stream", "tended"]
 
 OUTPUT_LIMIT = 64 * 1024 * 1024
 """Bytes that a command may print before it is ended."""
@@ -182,7 +181,7 @@ class Dialogue:
             selector.register(feed.file, selectors.EVENT_WRITE, feed.write)
             selector.register(self._output.file, selectors.EVENT_READ, self._output.read)
             while not self._answers:
-                if self._child.mark not in _running:
+                if not is_running(self._child.mark):
                     raise HarnessError(f"`{self._child.name}` was ended: evalkit is being stopped")
                 if struck := self.over():
                     raise LimitPassed(f"was ended by its {struck}")
@@ -200,22 +199,19 @@ class Dialogue:
 def tended() -> Iterator[dict[str, str]]:
     """For a library that starts children itself: the variables to start them with. All end with the `with`."""
     mark = new_mark()
-    with _lock:
-        check_going_on()
-        _running[mark] = None
+    enter(mark)
     try:
         yield marked(mark)
     finally:
         end_marked(lambda found: found == mark)
-        with _lock:
-            _running.pop(mark, None)
+        leave(mark)
 
 
 def _follow(child: _Child, limit: float, over: Callable[[], str], pause: Callable[[float], None],
             tick: Callable[[float], None] | None) -> Finished:
     """Wait until the child ends or is over a limit. `pause` passes the given seconds, or less."""
     ended_by, wait, due = "", 0.001, 0.1
-    while not child.ended() and child.mark in _running:
+    while not child.ended() and is_running(child.mark):
         seconds = child.seconds
         if tick is not None and seconds >= due:
             due = seconds + 0.1
@@ -228,17 +224,12 @@ def _follow(child: _Child, limit: float, over: Callable[[], str], pause: Callabl
         wait = min(2 * wait, 0.05)
     seconds = child.seconds
     child.end()
-    if child.mark not in _running:
+    if not is_running(child.mark):
         raise HarnessError(f"`{child.name}` was ended: evalkit is being stopped")
     return Finished(child.exit_code, seconds, ended_by)
 
 
 # ---- one child ----
-_running: dict[str, _Child | None] = {}
-"""The children by their marks, entered before the start: whatever interrupts the start, `end_all` knows the mark."""
-_lock = threading.Lock()
-
-
 class _Child:
     """A started child and all that carries its mark. Leaving the `with` ends them."""
 
@@ -246,9 +237,7 @@ class _Child:
                  stderr: IO[bytes] | int, walls: Walls | None = None) -> None:
         self.name = argv[0] if argv else ""
         self.mark = new_mark()
-        with _lock:
-            check_going_on()
-            _running[self.mark] = None
+        enter(self.mark)
         self.began = time.monotonic()
         self._over = False
         try:
@@ -256,13 +245,10 @@ class _Child:
                                             stdout=stdout, stderr=stderr, start_new_session=True, bufsize=0,
                                             pass_fds=walls.fds if walls is not None else ())
         except (OSError, ValueError, IndexError) as error:
-            with _lock:
-                _running.pop(self.mark, None)
+            leave(self.mark)
             raise _cannot_start(self.name, cwd, error) from error
         self._walls = walls
-        with _lock:
-            if self.mark in _running:
-                _running[self.mark] = self
+        started(self.mark, self.process.pid)
 
     def __enter__(self) -> _Child:
         if self._walls is not None:
@@ -280,8 +266,7 @@ class _Child:
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
-        with _lock:
-            _running.pop(self.mark, None)
+        leave(self.mark)
 
     @property
     def seconds(self) -> float:
@@ -300,7 +285,7 @@ class _Child:
 
     def ask_to_end(self, pause: Callable[[float], None]) -> None:
         """SIGTERM to its group, and some time to follow it."""
-        _signal_group(self.process.pid, signal.SIGTERM)
+        signal_group(self.process.pid, signal.SIGTERM)
         until = time.monotonic() + _GRACE
         while not self.ended() and time.monotonic() < until:
             pause(0.05)
@@ -312,16 +297,11 @@ class _Child:
         """
         if self._over:
             return
-        _signal_group(self.process.pid, signal.SIGKILL)
+        signal_group(self.process.pid, signal.SIGKILL)
         end_marked(lambda mark: mark == self.mark)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout=_GRACE)
         self._over = True
-
-
-def _signal_group(group: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)
 
 
 def _cannot_start(name: str, cwd: Path, error: Exception) -> HarnessError:
@@ -334,48 +314,6 @@ def _cannot_start(name: str, cwd: Path, error: Exception) -> HarnessError:
     return HarnessError(f"cannot start `{name}`: {reason}",
                         hint="the machine is out of memory, processes or open files" if number in
                         (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE) else "")
-
-
-_stop = False
-"""A plain name and no threading.Event: a second Ctrl-C, while one is set, could leave its lock taken for ever."""
-_ended: set[str] = set()
-"""The marks of what `end_all` has ended, or was about to."""
-
-
-def stopping() -> bool:
-    """Whether `end_all` was called: whoever waits, in whatever thread, gives up, and starts nothing new."""
-    return _stop
-
-
-def check_going_on() -> None:
-    """Raise HarnessError where all is being stopped."""
-    if _stop:
-        raise HarnessError("evalkit is being stopped")
-
-
-def begin() -> None:
-    """Children may be started (again): a new run begins."""
-    global _stop
-    _stop = False
-    _ended.clear()
-
-
-def end_all() -> None:
-    """End every running child and what it started, and let no other start until `begin`: for Ctrl-C and SIGTERM.
-
-    A `run` or `stream` that another thread still waits in raises HarnessError: its child did not end by itself.
-    """
-    global _stop
-    _stop = True
-    with _lock:
-        _ended.update(_running)  # first: a second Ctrl-C may come in the midst of this, and then this is called again
-        running = dict(_running)
-        _running.clear()
-    for child in running.values():
-        if child is not None:
-            _signal_group(child.process.pid, signal.SIGKILL)
-    if _ended:
-        end_marked(_ended.__contains__)
 
 
 # ---- the disk ----

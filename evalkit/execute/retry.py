@@ -13,7 +13,7 @@ import random
 import time
 from collections.abc import Callable
 
-from evalkit.execute.process import check_going_on, stopping
+from evalkit.execute.running import check_going_on, stopping
 from evalkit.values import State, Value, field
 
 __all__ = ["Retries", "RetryPolicy", "passes_by_itself", "seconds_asked_for"]

@@ -158,7 +158,7 @@ class Store(State):
         """Be the only one, of all threads and processes, that makes this entry for the time of a `with`.
 
         Look before, for an entry that is there needs no claim, and look again within: another one may have made it.
-        waiting: called once where another one is at work. Ctrl-C ends the wait, and so does `process.end_all`, with a
+        waiting: called once where another one is at work. Ctrl-C ends the wait, and so does `running.end_all`, with a
         HarnessError; it is raised too where the store cannot be written.
         """
         with ExitStack() as stack:

@@ -2,7 +2,7 @@
 
 A claim is a lock (flock) on a file of its own: the system ends it with its process, however that ends, and threads
 exclude one another too, since each opens the file for itself. Who waits looks again and again instead of sleeping in
-the kernel, so that Ctrl-C and `process.end_all` end the wait.
+the kernel, so that Ctrl-C and `running.end_all` end the wait.
 
 The holder removes the file before the lock. So a lock counts only while its file is the one that has the name: who gets
 the lock on a file that was removed meanwhile begins again with the new one.
@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from evalkit.execute.process import check_going_on
+from evalkit.execute.running import check_going_on
 
 __all__ = ["claim", "remove_left_locks", "try_claim"]
 
@@ -48,7 +48,7 @@ def claim(file: Path, waiting: Callable[[], None] | None = None) -> Iterator[Non
     """Hold the lock on `file` for the time of a `with`; wait for it where another one holds it.
 
     waiting: called once, where that is so. Raises OSError where no file can be made, and HarnessError where everything
-    is stopped (`process.end_all`) while it waits.
+    is stopped (`running.end_all`) while it waits.
     """
     wait, most = _WAIT
     while True:

@@ -27,7 +27,7 @@ from evalkit.execute.budget import BudgetReached
 from evalkit.execute.models.chat import Chat, Reply, ToolUse
 from evalkit.execute.models.client import Answer, ProviderError, Refused, complete
 from evalkit.execute.models.provider import Endpoint
-from evalkit.execute.process import check_going_on
+from evalkit.execute.running import check_going_on
 from evalkit.execute.session import Session
 from evalkit.grade.evidence import plain
 from evalkit.grade.judge_answer import Score, read_scores

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from evalkit.digest import GROWN
 from evalkit.errors import EvalkitError
 from evalkit.execute.outcome import Usage
-from evalkit.execute.process import check_going_on
+from evalkit.execute.running import check_going_on
 from evalkit.grade.evidence import plain
 from evalkit.values import Value, field
 

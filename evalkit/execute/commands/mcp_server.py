@@ -23,7 +23,8 @@ from evalkit.errors import HarnessError, UserError
 from evalkit.execute.commands.layer import CommandLayer, Outcome
 from evalkit.execute.commands.python import START_LIMIT, built_system, last_words
 from evalkit.execute.models.chat import Tool
-from evalkit.execute.process import check_going_on, tended
+from evalkit.execute.process import tended
+from evalkit.execute.running import check_going_on
 from evalkit.lint.registry import STATE_TOOL
 
 __all__ = ["open_mcp"]

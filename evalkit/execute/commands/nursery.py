@@ -24,7 +24,8 @@ from pathlib import Path
 import orjson
 
 from evalkit.errors import HarnessError
-from evalkit.execute.process import check_going_on, tended
+from evalkit.execute.process import tended
+from evalkit.execute.running import check_going_on
 
 __all__ = ["Socket", "session"]
 

@@ -16,7 +16,7 @@ from evalkit.execute.agents.registry import Agents
 from evalkit.execute.models.prices import Price, Prices
 from evalkit.execute.models.provider import Endpoint, Endpoints
 from evalkit.execute.outcome import AgentError, Ending, Usage
-from evalkit.execute.process import begin, end_all
+from evalkit.execute.running import begin, end_all
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.transcripts import Ended, Limit, Message, MessageUsage, read_events
 from evalkit.gateway import CutStream, Fault, Hang, Reply, ScriptedGateway, Text

@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 
 from evalkit.errors import HarnessError
-from evalkit.execute import pipes, process
+from evalkit.execute import pipes, process, running
 from evalkit.execute.marks import MARK, alive, end_orphans
-from evalkit.execute.process import Finished, ProgramMissing, begin, end_all, run, stream
+from evalkit.execute.process import Finished, ProgramMissing, run, stream
+from evalkit.execute.running import begin, end_all
 
 ENV = {"PATH": os.environ["PATH"]}
 linux = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are found in /proc")
@@ -30,7 +31,7 @@ def _nothing_is_left() -> Iterator[None]:
     """No test leaves a child in the registry."""
     yield
     begin()
-    assert {} == process._running
+    assert {} == running._running
 
 
 def python(code: str) -> list[str]:
@@ -329,8 +330,8 @@ def test_end_all_that_is_interrupted_can_be_called_again(monkeypatch: pytest.Mon
             raise KeyboardInterrupt
         return 0
 
-    monkeypatch.setattr(process, "_running", {"a-mark": None})
-    monkeypatch.setattr(process, "end_marked", end_marked)
+    monkeypatch.setattr(running, "_running", {"a-mark": None})
+    monkeypatch.setattr(running, "end_marked", end_marked)
     with pytest.raises(KeyboardInterrupt):
         end_all()
     end_all()

@@ -9,7 +9,7 @@ from email.utils import format_datetime
 import pytest
 
 from evalkit.errors import HarnessError
-from evalkit.execute import process
+from evalkit.execute import running
 from evalkit.execute.retry import Retries, RetryPolicy, passes_by_itself, seconds_asked_for
 
 
@@ -51,14 +51,14 @@ def test_retries_are_counted_and_told() -> None:
 def test_a_pause_ends_when_all_is_stopped() -> None:
     """Ctrl-C does not wait for a minute's pause, and nothing is tried again after it."""
     retries = Retries(RetryPolicy(window=60.0, random=lambda: 1.0))
-    process.end_all()
+    running.end_all()
     try:
         began = time.monotonic()
         with pytest.raises(HarnessError, match="evalkit is being stopped"):
             retries.again("answered 529")
         assert time.monotonic() - began < 30
     finally:
-        process.begin()
+        running.begin()
 
 
 def test_a_pause_lasts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from evalkit.errors import HarnessError
-from evalkit.execute import process
+from evalkit.execute import running
 from evalkit.execute.store import Store
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -137,10 +137,10 @@ def test_a_wait_ends_when_all_is_stopped(store: Store) -> None:
     """`end_all` ends it, in whatever thread."""
     try:
         with holder(store), pytest.raises(HarnessError, match="evalkit is being stopped"), \
-                store.claim("agent", KEYS[0], process.end_all):
+                store.claim("agent", KEYS[0], running.end_all):
             raise AssertionError
     finally:
-        process.begin()
+        running.begin()
 
 
 def test_a_wait_ends_on_interrupt(store: Store) -> None:

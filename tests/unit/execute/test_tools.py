@@ -15,7 +15,7 @@ from evalkit.execute.agents.tools import ToolUser
 from evalkit.execute.models.prices import Price, Prices
 from evalkit.execute.models.provider import Endpoint
 from evalkit.execute.outcome import AgentError, Ending
-from evalkit.execute.process import begin
+from evalkit.execute.running import begin
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.transcripts import read_events
 from evalkit.execute.transcripts.model import Ended, Limit, Message, ToolResult

@@ -13,7 +13,7 @@ import pytest
 from evalkit.analysis.model import Judge
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
-from evalkit.execute import process
+from evalkit.execute import running
 from evalkit.execute.budget import Budget, BudgetReached
 from evalkit.execute.models.anthropic import decode, encode
 from evalkit.execute.models.chat import Chat
@@ -203,12 +203,12 @@ def test_what_was_stopped_is_no_verdict(tmp_path: Path, fake: Fake) -> None:
     """Ctrl-C while a judge waits: nothing is said of the work, and nothing is written down."""
     fake(HarnessError("evalkit is being stopped"))
     tree = final_tree(tmp_path, {"a": "x"})
-    process.end_all()
+    running.end_all()
     try:
         with pytest.raises(HarnessError, match="being stopped"):
             graded(tree)
     finally:
-        process.begin()
+        running.begin()
 
 
 def test_no_judge_is_asked_without_a_key(tmp_path: Path, fake: Fake) -> None:

@@ -13,7 +13,7 @@ import pytest
 from evalkit.analysis.model import Judge
 from evalkit.digest import canonical, digest
 from evalkit.errors import HarnessError
-from evalkit.execute import process
+from evalkit.execute import running
 from evalkit.execute.budget import Budget, BudgetReached
 from evalkit.execute.models.chat import Chat, Reply, ToolUse
 from evalkit.execute.models.client import Answer, ProviderError, Refused
@@ -330,12 +330,12 @@ def test_the_budget_is_asked_before_every_call(tree: FinalTree, models: Models) 
 def test_what_is_stopped_gives_no_verdict(tree: FinalTree, models: Models) -> None:
     """Ctrl-C while a model thinks: its answer is kept, since it is paid for; nobody else is asked."""
     models.given = {A: [(1, 1)]}
-    models.before = process.end_all
+    models.before = running.end_all
     try:
         with pytest.raises(HarnessError, match="stopped"):
             graded(tree, judge_of(3), A, at_once=1, threads=3)
     finally:
-        process.begin()
+        running.begin()
     assert {A: 1} == models.asked
     models.before = lambda: None
     assert "scored" == graded(tree, judge_of(3), A).verdict.status

@@ -14,7 +14,7 @@ from viewer import build_system, tool_definitions
 
 from evalkit.analysis.model import AgentConfig, Command
 from evalkit.execute.commands import CommandLayer, open_layer
-from evalkit.execute.process import begin
+from evalkit.execute.running import begin
 from tests.unit.viewer.opened import CALLS, FIXTURE, SUITE, fixture
 
 ROOT = SUITE.parents[1]

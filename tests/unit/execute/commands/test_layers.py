@@ -16,7 +16,7 @@ from evalkit.errors import HarnessError, UserError
 from evalkit.execute.commands import CommandLayer, open_layer
 from evalkit.execute.commands.layer import Outcome
 from evalkit.execute.marks import descendants
-from evalkit.execute.process import begin
+from evalkit.execute.running import begin
 
 APP = '''
 import json, os, sys, time, subprocess

@@ -15,7 +15,7 @@ from evalkit.analysis.model import AgentConfig
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute.commands import CommandLayer, open_layer
 from evalkit.execute.commands import nursery as module
-from evalkit.execute.process import begin
+from evalkit.execute.running import begin
 
 APP = '''
 import os, random, subprocess, sys, time

@@ -14,7 +14,8 @@ from evalkit.execute.lanes.bwrap import INSTALL
 from evalkit.execute.lanes.choose import Trouble, chosen, lane_of
 from evalkit.execute.lanes.limits import Limits
 from evalkit.execute.lanes.sandbox import Sandbox
-from evalkit.execute.process import Finished, LimitPassed, ProgramMissing, begin, end_all
+from evalkit.execute.process import Finished, LimitPassed, ProgramMissing
+from evalkit.execute.running import begin, end_all
 from tests.sandbox import bwrap
 
 
