@@ -14,10 +14,8 @@ from typing import NamedTuple
 
 from evalkit.values import Value, field
 
-__all__ = ["PROMISED", "SHORTEST", "Finder"]
+__all__ = ["PROMISED", "Finder"]
 
-SHORTEST = 8
-"""A shorter value is no key; replacing it would only garble texts."""
 _PIECE = 12
 PROMISED = 2 * _PIECE - 1
 """Bytes of a run of a long value that is always found."""

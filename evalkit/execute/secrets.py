@@ -4,8 +4,8 @@ What is taken out:
 
 * the values of the person's keys (`key_values`), in every form in which programs write a text (secret_forms.py). Of a
   long value, parts too: whoever cuts it, or folds its base64 into lines, leaves runs of it, and every run of
-  `PROMISED` bytes is found, with all of the value that stands on its two sides (what all keys of a kind begin with
-  does not count);
+  `PROMISED` bytes (secret_finder.py) is found, with all of the value that stands on its two sides (what all keys of a
+  kind begin with does not count);
 * what has the shape of a key (secret_shapes.py), whosever it is.
 
 What is promised of a stream: each line is cleaned as a whole. A value that a program splits over two lines leaves at
@@ -23,25 +23,28 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalkit.errors import EvalkitError
-from evalkit.execute.secret_finder import PROMISED, SHORTEST, Finder
-from evalkit.execute.secret_forms import forms, public_part
 from evalkit.execute.secret_shapes import shapes
 from evalkit.values import Value, evolve, field
 
-__all__ = ["KEY_VARIABLES", "PROMISED", "Redactor", "key_values"]
+if TYPE_CHECKING:
+    from evalkit.execute.secret_finder import Finder
+
+__all__ = ["KEY_VARIABLES", "Redactor", "key_values"]
 
 KEY_VARIABLES = ("AI_GATEWAY_API_KEY", "VERCEL_AI_GATEWAY_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN",
                  "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "VERCEL_OIDC_TOKEN", "VERCEL_TOKEN",
                  "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID", "GITHUB_TOKEN", "GH_TOKEN",
                  "BRAINTRUST_API_KEY")
 """Variables that hold nothing but keys."""
-_LOOKS_SECRET = re.compile(
-    r"(?:.*_)?(?:API_?KEY|ACCESS_KEY(?:_ID)?|SECRET_KEY|PRIVATE_KEY|SIGNING_KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE"
-    r"|CREDENTIALS?)(?:_[0-9]+)?", re.IGNORECASE)
-_PASSWORD_IN_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:([^\s/@]+)@")
+_SECRET_NAMES = ("_apikey", "_api_key", "_access_key", "_access_key_id", "_secret_key", "_private_key", "_signing_key",
+                 "_token", "_secret", "_password", "_passwd", "_passphrase", "_credential", "_credentials")
+"""How the names of other variables that hold keys end, with a `_` before the whole name."""
+_PASSWORD_IN_URL = r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:([^\s/@]+)@"
+SHORTEST = 8
+"""A shorter value is no key; replacing it would only garble texts."""
 _GUESSED = 12
 """Characters that a value needs to be taken for a key because of its variable's name."""
 
@@ -59,12 +62,19 @@ def key_values(environ: Mapping[str, str], named: Iterable[str] = ()) -> dict[st
     sure = [*KEY_VARIABLES, *named]
     for name in [*sure, *(name for name in environ if name not in sure)]:
         value = environ.get(name, "").strip()
-        if name in sure or (_LOOKS_SECRET.fullmatch(name) and _is_random(value)):
+        if name in sure or (_sounds_secret(name) and _is_random(value)):
             if len(value) >= SHORTEST:
                 found[name] = value
-        elif (address := _PASSWORD_IN_URL.match(value)) and _is_random(address[1]):
+        elif "://" in value and (address := re.match(_PASSWORD_IN_URL, value)) and _is_random(address[1]):
             found[f"{name} password"] = address[1]
     return found
+
+
+def _sounds_secret(name: str) -> bool:
+    """Whether a variable's name ends as those of keys do; a number may stand behind it."""
+    numbered = name.rstrip("0123456789")
+    kind = numbered[:-1] if numbered != name and numbered.endswith("_") else name
+    return f"_{kind}".casefold().endswith(_SECRET_NAMES)
 
 
 def _is_random(value: str) -> bool:
@@ -87,8 +97,13 @@ class Redactor(Value):
     @classmethod
     def of(cls, environ: Mapping[str, str], named: Iterable[str] = ()) -> Redactor:
         """The redactor of an environment. named: variables that the project calls secret."""
+        values = key_values(environ, named)
+        if not values:
+            return cls(())
+        from evalkit.execute.secret_forms import forms, public_part
+
         found: dict[bytes, tuple[bytes, int]] = {}
-        for name, value in key_values(environ, named).items():
+        for name, value in values.items():
             said = f"[{name} redacted]".encode("utf-8", "replace")
             public = public_part(value) / len(value)
             for form in forms(value):
@@ -97,6 +112,8 @@ class Redactor(Value):
 
     @cached_property
     def _finder(self) -> Finder:
+        from evalkit.execute.secret_finder import Finder
+
         return Finder.of(self.replacements)
 
     @cached_property

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit.errors import UserError
-from evalkit.execute.secrets import KEY_VARIABLES, PROMISED, Redactor, key_values
+from evalkit.execute.secret_finder import PROMISED
+from evalkit.execute.secrets import KEY_VARIABLES, Redactor, key_values
 
 KEY = 'sk-ant/"1+2"=ü\\3456789'
 REDACTOR = Redactor.of({"ANTHROPIC_API_KEY": KEY, "UNRELATED": "harmless-value"})
