@@ -16,25 +16,26 @@ import re
 __all__ = ["written_out"]
 
 _SET = r"\[\^?\]?(?:\\.|[^\]\\])*\]?"
-_PIECE = re.compile(
-    rf"\\.|{_SET}|\{{(?P<least>\d+)(?:,\d*)?\}}|(?P<none>\(\?(?:\#[^)]*|[a-zA-Z0-9-]*)\))|.", re.DOTALL)
-_FLAGS = re.compile(r"\(\?[a-zA-Z0-9-]*[xV]")
-_COUNT = re.compile(r"\{(\d+)(?:,\d*)?\}")
-_BLANK = re.compile(rf"(\\.|{_SET})|\s+|#[^\n]*", re.DOTALL)
+_PIECE = rf"\\.|{_SET}|\{{(?P<least>\d+)(?:,\d*)?\}}|(?P<none>\(\?(?:\#[^)]*|[a-zA-Z0-9-]*)\))|."
+_FLAGS = r"\(\?[a-zA-Z0-9-]*[xV]"
+_COUNT = r"\{(\d+)(?:,\d*)?\}"
+_BLANK = rf"(\\.|{_SET})|\s+|#[^\n]*"
 
 
 def written_out(pattern: str, flags: str, most: int) -> int:
-    """The number of pieces; `most` + 1 where there are more."""
-    if _FLAGS.search(pattern):
+    """The number of pieces, or more than that; `most` + 1 where there are more than `most`."""
+    if "{" not in pattern:
+        return min(len(pattern), most + 1)
+    if re.search(_FLAGS, pattern):
         size = len(pattern)
-        for count in _COUNT.findall(re.sub(r"\s+", "", pattern)):
+        for count in re.findall(_COUNT, re.sub(r"\s+", "", pattern)):
             size = min(size * max(_number(count, most), 1), most + 1)
         return min(size, most + 1)
     if "x" in flags:
-        pattern = _BLANK.sub(r"\1", pattern)
+        pattern = re.sub(_BLANK, r"\1", pattern, flags=re.DOTALL)
     # For each open group: the pieces of its parts but the last, and those of the last, which a repetition counts for.
     open_groups = [(0, 0)]
-    for piece in _PIECE.finditer(pattern):
+    for piece in re.finditer(_PIECE, pattern, re.DOTALL):
         before, last = open_groups.pop()
         text = piece.group()
         if text == "(":

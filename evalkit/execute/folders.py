@@ -26,7 +26,7 @@ _NEW = "new-"
 """How the name of a folder begins that is not locked yet."""
 _LONGEST_NEW = 60.0
 """Seconds after which such a folder is one that was never finished."""
-_HALF_WRITTEN = re.compile(r"\..+\.(\d+)(-\d+)?\.tmp", re.DOTALL)
+_HALF_WRITTEN = r"(?s)\..+\.(\d+)(-\d+)?\.tmp"
 """The name of a file that is written before it gets its own: the process that writes it is part of it."""
 _DEEP = 60
 """Levels below which folders are moved up before they are removed."""
@@ -111,7 +111,7 @@ def remove_half_written(folder: Path) -> None:
     """Remove the files below a folder that killed processes were writing."""
     for parent, _, files in os.walk(folder):
         for name in files:
-            if (found := _HALF_WRITTEN.fullmatch(name)) and not alive(int(found.group(1))):
+            if (found := re.fullmatch(_HALF_WRITTEN, name)) and not alive(int(found.group(1))):
                 with contextlib.suppress(OSError):
                     Path(parent, name).unlink()
 

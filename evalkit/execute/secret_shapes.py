@@ -30,7 +30,7 @@ _LINES = (
     3 * _HEADER + _GAP + rb"(?P<key>[A-Za-z0-9+/]{40,}+={0,2}(?>(?:" + _GAP + rb"[A-Za-z0-9+/]{16,}+={0,2})*)"
     rb"(?:" + _GAP + rb"[A-Za-z0-9+/=]{1,17}+(?=(?>" + _BETWEEN + rb"{0,40})(?:-----END|=|Private-MAC)))?)")
 """The headers of a private key, and its lines in base64, as far as they are there."""
-_JOINTS = re.compile(rb"\\+[nrt]?|%0[AaDd]|[^A-Za-z0-9/\\%]+")
+_JOINTS = rb"\\+[nrt]?|%0[AaDd]|[^A-Za-z0-9/\\%]+"
 """What may differ where such a key is written."""
 
 
@@ -105,7 +105,7 @@ class Shapes:
 
 
 def _plain(key: bytes) -> bytes:
-    return _JOINTS.sub(b"", key) if b"\n" in key or b"\\" in key or b"%" in key else key
+    return re.sub(_JOINTS, b"", key) if b"\n" in key or b"\\" in key or b"%" in key else key
 
 
 shapes = Shapes()

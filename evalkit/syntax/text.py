@@ -7,7 +7,7 @@ import re
 __all__ = ["BadEscape", "ShallowLine", "block_value", "duration_seconds", "string_value"]
 
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "0": "\0"}
-_ESCAPE = re.compile(r"\\(u\{[0-9A-Fa-f]{1,6}\}|.)")
+_ESCAPE = r"\\(u\{[0-9A-Fa-f]{1,6}\}|.)"
 _UNITS = {"h": 3600, "m": 60, "s": 1}
 
 
@@ -42,7 +42,8 @@ def string_value(literal: str) -> str:
                 return chr(point)
         raise BadEscape(match.group(0), match.start() + 1)
 
-    return _ESCAPE.sub(replace, literal[1:-1])
+    value = literal[1:-1]
+    return re.sub(_ESCAPE, replace, value) if "\\" in value else value
 
 
 def block_value(literal: str) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from importlib import import_module
+from inspect import getsource
 from pkgutil import walk_packages
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -18,14 +21,28 @@ ONE_CHARACTER = (op.IN, op.LITERAL, op.NOT_LITERAL, op.ANY, op.CATEGORY)
 
 
 def patterns() -> Iterator[tuple[str, Any]]:
-    """Those of modules, and of the shapes of keys, by names."""
+    """Those of modules, those that are given to functions of `re`, and the shapes of keys, by names."""
     for found in walk_packages(evalkit.__path__, "evalkit."):
         if found.name.rpartition(".")[2] != "__main__":
-            for name, value in vars(import_module(found.name)).items():
+            module = import_module(found.name)
+            for name, value in vars(module).items():
                 if isinstance(value, re.Pattern):
                     yield f"{found.name}.{name}", value.pattern
+            for line, text in written(module):
+                yield f"{found.name}:{line}", text
     for number, shape in enumerate(_SHAPES):
         yield f"shape {number}", shape._written
+
+
+def written(module: ModuleType) -> Iterator[tuple[int, Any]]:
+    """What a module's calls of `re` are given as a text, or by the name of one, with their lines."""
+    for node in ast.walk(ast.parse(getsource(module))):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="re")), args=[ast.Constant(value=text), *_]):
+                yield node.lineno, text
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="re")), args=[ast.Name(id=name), *_]):
+                if isinstance(text := vars(module).get(name), str | bytes):
+                    yield node.lineno, text
 
 
 def repeated_groups(items: Any) -> Iterator[Any]:
