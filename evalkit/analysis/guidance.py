@@ -8,7 +8,6 @@ to a `#` heading. A subsection begins at `### …` within a section, and goes by
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterable
 from pathlib import Path, PurePosixPath
 
@@ -127,6 +126,8 @@ def _sections(scope: Scope, path: str, span: Span, *, nested: bool) -> list[str]
 
 def _slug(heading: str) -> str:
     """A heading as a part of a name: its letters without accents, and its digits."""
+    import unicodedata  # few arms ablate
+
     plain = unicodedata.normalize("NFKD", heading).encode("ascii", "ignore").decode()
     return "-".join(re.findall(r"[a-z0-9]+", plain.lower()))[:40].strip("-") or "section"
 

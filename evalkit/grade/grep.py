@@ -6,6 +6,7 @@ that `has` could find, and `lacks` cannot be said of it.
 
 from __future__ import annotations
 
+import codecs
 import time
 
 from evalkit.analysis.model import GrepSpec
@@ -57,7 +58,7 @@ def _texts(tree: FinalTree, names: list[str]) -> tuple[dict[str, str], list[str]
     for name in names:
         data = read.get(name)
         if data is not None:
-            texts[name] = data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+            texts[name] = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace").replace("\r\n", "\n")
         else:
             why = f"larger than {LARGEST // 1_000_000} MB" if name in read else "a link, and links are not followed"
             unread.append(f"{plain(name)}: not searched: {why}")

@@ -14,15 +14,21 @@ import os
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalkit.kept import user_cache
-from evalkit.syntax.problems import MAX_DEPTH, MAX_TOKENS, SyntaxProblem
 from evalkit.syntax.table import Table, load_table
 from evalkit.syntax.tree import Token, Tree
 
-__all__ = ["fast_parser", "parse_tree"]
+if TYPE_CHECKING:
+    from evalkit.syntax.problems import SyntaxProblem
 
+__all__ = ["MAX_DEPTH", "MAX_TOKENS", "fast_parser", "parse_tree"]
+
+MAX_TOKENS = 30_000
+"""Words, values and signs of one file; a hundred times a long case. It bounds the time that a file can take."""
+MAX_DEPTH = 64
+"""Brackets within each other. Blocks cannot be deeper than the grammar lets them."""
 _BRACKETS = {"LPAR": 1, "LSQB": 1, "RPAR": -1, "RSQB": -1}
 
 

@@ -16,7 +16,8 @@ from typing import Any, ClassVar, Literal
 from lark import Lark, Token, Tree, UnexpectedInput, UnexpectedToken
 from lark.parsers.lalr_analysis import Shift
 
-from evalkit.syntax.problems import MAX_DEPTH, MAX_TOKENS, Expected, SyntaxProblem
+from evalkit.syntax.fast import MAX_DEPTH, MAX_TOKENS
+from evalkit.syntax.problems import Expected, SyntaxProblem
 from evalkit.syntax.recover import statement_end
 from evalkit.syntax.table import Table, grammar_file
 from evalkit.syntax.tree import Token as OwnToken

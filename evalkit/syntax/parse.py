@@ -5,13 +5,17 @@ Lark gives a tree without the broken statements (grammar.py); `Lower` turns it i
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from evalkit.diagnostics import Diagnostic, did_you_mean
 from evalkit.diagnostics.suggest import nearest
 from evalkit.syntax import nodes as n
-from evalkit.syntax.fast import parse_tree
+from evalkit.syntax.fast import MAX_DEPTH, MAX_TOKENS, parse_tree
 from evalkit.syntax.lower import Lower
-from evalkit.syntax.problems import MAX_DEPTH, MAX_TOKENS, SyntaxProblem
 from evalkit.syntax.source import Source
+
+if TYPE_CHECKING:
+    from evalkit.syntax.problems import SyntaxProblem
 
 __all__ = ["MAX_ERRORS", "parse"]
 

@@ -6,12 +6,7 @@ from typing import Literal
 
 from evalkit.values import Value
 
-__all__ = ["MAX_DEPTH", "MAX_TOKENS", "Expected", "SyntaxProblem"]
-
-MAX_TOKENS = 30_000
-"""Words, values and signs of one file; a hundred times a long case. It bounds the time that a file can take."""
-MAX_DEPTH = 64
-"""Brackets within each other. Blocks cannot be deeper than the grammar lets them."""
+__all__ = ["Expected", "SyntaxProblem"]
 
 
 class Expected(Value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import stat
 from bisect import bisect_right
 from functools import cached_property
@@ -59,7 +60,7 @@ def read_source(path: Path, shown: str) -> Source:
         raise _refuse(path, shown, "E002", "the file is larger than 1 MB",
                       "a case file holds a description: move long texts and data to files beside it")
     try:
-        text = raw.decode("utf-8-sig")
+        text = raw.removeprefix(codecs.BOM_UTF8).decode()
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise _refuse(path, shown, "E003", f"the file is not UTF-8 (byte {error.start}, line {line})",

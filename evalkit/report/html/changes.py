@@ -17,7 +17,6 @@ from evalkit.execute.store import Store
 from evalkit.execute.store_entry import is_key
 from evalkit.execute.tree import entries, entry_digest, members
 from evalkit.records import read_plain
-from evalkit.report.html.difference import difference
 from evalkit.values import State, field
 
 __all__ = ["Changes", "inputs_of"]
@@ -147,6 +146,8 @@ class Changes(State):
         return self._told(name, "removed", [], old, "")
 
     def _told(self, name: str, what: str, notes: list[str], old: str = "", new: str = "") -> dict[str, Any]:
+        from evalkit.report.html.difference import difference
+
         found = difference(self.clean(old), self.clean(new), whole=True)
         if found.cut:
             notes = [*notes, f"{found.cut:,} more lines of this difference are not shown"]

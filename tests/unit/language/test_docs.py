@@ -15,7 +15,7 @@ from evalkit.analysis import checks, findings, guidance, model, setup, suites, u
 from evalkit.diagnostics import render_all
 from evalkit.execute.models.prices import Prices
 from evalkit.plugins import AGENTS
-from evalkit.syntax import problems, source
+from evalkit.syntax import fast, source
 from evalkit.syntax.lower_values import MAX_ARGUMENT, MAX_DURATION, MAX_LENGTH, MAX_NUMBER
 from evalkit.syntax.parse import MAX_ERRORS
 from tests.unit.language.plugins import offer
@@ -87,11 +87,11 @@ def test_every_error_code_is_listed() -> None:
 def test_limits_and_defaults_are_those_of_the_code() -> None:
     """The numbers of the page are the numbers of the modules."""
     for number in (findings.MOST, findings.LONGEST_NAME, model.Limits().turns, MAX_ERRORS,
-                   f"{problems.MAX_TOKENS:,}", f"{MAX_LENGTH:,}", f"{MAX_NUMBER:,}", f"{MAX_ARGUMENT:,}",
+                   f"{fast.MAX_TOKENS:,}", f"{MAX_LENGTH:,}", f"{MAX_NUMBER:,}", f"{MAX_ARGUMENT:,}",
                    f"{MAX_DURATION // 3600}h", f"{model.Limits().time // 60} minutes",
                    f"{values.RUN_LIMIT // 60} minutes", f"{source.MAX_BYTES // 1_000_000} MB",
                    setup.DEFAULT_MODEL.default, setup.DEFAULT_JUDGE_MODEL.default, *AGENTS,
-                   problems.MAX_DEPTH, f"{setup.MAX_TRIALS:,}", f"{checks.MAX_WEIGHT:,}", checks.MAX_VOTES,
+                   fast.MAX_DEPTH, f"{setup.MAX_TRIALS:,}", f"{checks.MAX_WEIGHT:,}", checks.MAX_VOTES,
                    suites.MAX_ARMS, units.MAX_TRACKS, f"{units.MAX_STATEMENTS:,}", guidance.MAX_ABLATIONS):
         assert str(number) in PAGE
 

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalkit.syntax.fast import _parser
+from evalkit.syntax.fast import MAX_DEPTH, MAX_TOKENS, _parser
 from evalkit.syntax.grammar import lark_table, lark_tree
-from evalkit.syntax.problems import MAX_DEPTH, MAX_TOKENS
 from evalkit.syntax.table import Table, load_table
 from evalkit.syntax.tree import Tree
 from tests.unit.authoring.test_printer import SAMPLE, corpus, laid_out
