@@ -16,18 +16,18 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from evalkit.errors import HarnessError
-from evalkit.execute.folders import abandoned, lasting_name, remove_half_written
+from evalkit.execute.folders import abandoned, lasting_name
 from evalkit.execute.secrets import Redactor
 from evalkit.records import BadRecord, read_json, write_json
 from evalkit.values import Value
 
-__all__ = ["Finished", "noted", "spoken_for"]
+__all__ = ["Finished", "kept_by", "noted"]
 
 _LAYOUT = 1
 """Of notes. Others are swept."""
@@ -98,15 +98,10 @@ def noted(store: Path, key: str) -> Iterator[None]:
             _place(store, key).unlink()
 
 
-def spoken_for(store: Path, work: Path | None = None) -> set[str]:
-    """The lasting names of folders that sweeps leave alone. Notes that serve nobody any more are removed.
-
-    work: of the project that sweeps. Of the notes of other projects that share the store nothing is known but their
-    age.
-    """
+def kept_by(places: Iterable[Path], store: Path, work: Path | None) -> set[str]:
+    """What the notes at these places speak for: see `spoken_for` (notes.py)."""
     names: set[str] = set()
-    remove_half_written(store / "finished")
-    for place in list(folder.iterdir()) if (folder := store / "finished").is_dir() else ():
+    for place in places:
         note = _read(place)
         if note is not None and _place(store, note.key) == place and not _is_stale(note, place, store, work):
             names |= {note.desk, note.making}

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from evalkit.digest import digest_bytes
 from evalkit.errors import HarnessError
-from evalkit.execute.finished import spoken_for
 from evalkit.execute.folders import abandoned, adopted, claimed, lasting_name, remove_tree
 from evalkit.execute.marks import end_orphans
+from evalkit.execute.notes import spoken_for
 from evalkit.kept import user_cache
 from evalkit.values import Value
 

@@ -25,8 +25,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from evalkit.errors import HarnessError
-from evalkit.execute.finished import spoken_for
 from evalkit.execute.folders import abandoned, adopted, claimed, lasting_name, remove_tree
+from evalkit.execute.notes import spoken_for
 from evalkit.execute.store_claim import claim, remove_left_locks, try_claim
 from evalkit.execute.store_entry import Damaged, EntryManifest, fill, is_key, is_kind, read_manifest, seal
 from evalkit.execute.store_seen import Seen, look

@@ -17,6 +17,7 @@ IDLE = {
                          "evalkit.execute.overlay"},
     "models": {"evalkit.execute.models.chat", "evalkit.execute.models.client", "evalkit.execute.models.replayed",
                "evalkit.execute.models.prices", "evalkit.gateway", "httpx", "yaml"},
+    "children": {"evalkit.execute.process", "evalkit.execute.pipes", "evalkit.execute.finished"},
     "live checks": {"evalkit.execute.image", "evalkit.execute.live_lane"},
     "transcripts": {"evalkit.execute.transcripts", "evalkit.report.html.conversation"},
     "reports that stay": {"evalkit.report.html.page", "evalkit.report.html.matrix", "evalkit.report.markdown",
@@ -26,7 +27,8 @@ IDLE = {
         "evalkit.syntax.nodes_calls", "evalkit.syntax.nodes_live", "evalkit.syntax.nodes_metrics",
         "evalkit.syntax.lower_calls", "evalkit.syntax.lower_live", "evalkit.syntax.lower_metrics",
         "evalkit.analysis.calls", "evalkit.analysis.live", "evalkit.analysis.metrics"},
-    "other parsers": {"lark", "html", "difflib", "filecmp", "sysconfig", "importlib.resources.readers"},
+    "other parsers": {"lark", "evalkit.syntax.problems", "html", "difflib", "evalkit.report.html.difference", "filecmp",
+                      "sysconfig", "importlib.resources.readers", "encodings.utf_8_sig"},
 }
 """Modules that such a run has no use for; each costs an edit some tenths of a millisecond, or many."""
 TICK = 0.03
