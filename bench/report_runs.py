@@ -20,9 +20,10 @@ from attrs import frozen
 
 from evalkit.digest import digest
 from evalkit.execute.outcome import AgentRecord, Ending, Usage
+from evalkit.execute.pack import pack
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.store import Store
-from evalkit.execute.tree import Manifest, pack
+from evalkit.execute.tree import Manifest
 from evalkit.grade.audit_record import Audit, Finding
 from evalkit.grade.verdict import HiddenTest, Judging, Measure, Verdict, Vote
 from evalkit.records import write_record

@@ -1,6 +1,6 @@
 """A workspace's archive, made in memory: the files of a template's archive with folders laid over them.
 
-It is what unpacking the template, laying the folders over it (overlay.py) and packing the tree (tree.py) comes to, and
+It is what unpacking the template, laying the folders over it (overlay.py) and packing the tree (pack.py) comes to, and
 a test holds that equal; but for a few small files no folder is made, filled, read and removed. Whatever is out of the
 ordinary is left to that way, which knows what to make of it: links, other kinds of files, names that are no text, large
 files, many of them. The answer is `None` then.
@@ -17,7 +17,8 @@ from typing import TypeAlias
 
 from evalkit.digest import LEFTOVERS
 from evalkit.errors import HarnessError
-from evalkit.execute.tree import Manifest, Packer, members, packed
+from evalkit.execute.pack import Packer, packed
+from evalkit.execute.tree import Manifest, members
 
 __all__ = ["LIGHT", "layered"]
 
@@ -79,14 +80,14 @@ def _of_archive(archive: Path, _: tuple[int, ...]) -> Folder:
     for member, read in members(archive):
         room.take(member.size)
         *above, base = member.name.split("/")
-        if not (member.isdir() or member.isreg()) or len(above) > _DEEPEST:
+        if member.kind == b"link" or len(above) > _DEEPEST:
             raise _NotLight
         folder = root
         for name in above:
             inner = folder[name]
             assert isinstance(inner, dict)
             folder = inner
-        folder[base] = {} if member.isdir() else (bool(member.mode & stat.S_IXUSR), read())
+        folder[base] = {} if member.kind == b"folder" else (member.kind == b"program", read())
     return root
 
 

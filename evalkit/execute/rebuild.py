@@ -24,10 +24,11 @@ from attrs import define, field
 
 from evalkit.analysis.globs import BadGlob, matching
 from evalkit.errors import HarnessError
+from evalkit.execute.pack import MAX_BYTES, MAX_ENTRIES, MAX_FILE, MAX_NAME
 from evalkit.execute.rebuilt import PATTERN, Entry, Rebuilt, is_below
 from evalkit.execute.shell_writes import Named, shell_writes
 from evalkit.execute.transcripts import Ended, Folder, Gap, SubAgent, ToolCall, ToolResult, read_events, writer_of
-from evalkit.execute.tree import MAX_BYTES, MAX_ENTRIES, MAX_FILE, MAX_NAME, Manifest, followed
+from evalkit.execute.tree import Manifest, followed
 
 __all__ = ["rebuild"]
 

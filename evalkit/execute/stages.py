@@ -31,12 +31,13 @@ from evalkit.execute.lanes import Room
 from evalkit.execute.layers import LIGHT, layered
 from evalkit.execute.outcome import TRANSCRIPT, TREE, AgentError, AgentRecord, Ending, Usage
 from evalkit.execute.overlay import lay_over
+from evalkit.execute.pack import pack
 from evalkit.execute.places import TREE_NAME
 from evalkit.execute.process import ProgramMissing
 from evalkit.execute.retry import Retries, RetryPolicy
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.session import Session
-from evalkit.execute.tree import Manifest, listed, members, pack, unpack
+from evalkit.execute.tree import Manifest, listed, members, unpack
 from evalkit.plan.keys import Inputs, agent_inputs, changes, template_inputs, workspace_inputs
 from evalkit.plan.trials import SHARED_SKILLS, SKILLS_FOLDER, Trial
 from evalkit.records import Misfit, read_record, record_bytes, structure, unstructure, write_record
@@ -312,7 +313,7 @@ def _redactor(session: Session, case: Case, workspace: Path) -> Redactor:
     def given() -> Iterator[bytes]:
         yield from (case.prompt.encode(), case.agent.suffix.encode())
         with contextlib.suppress(HarnessError):  # it is gone: then nothing is known of it
-            yield from (data() for member, data in members(archive) if member.isreg())
+            yield from (data() for member, data in members(archive) if member.is_file)
 
     return session.redactor.sparing(given)
 

@@ -30,10 +30,11 @@ from evalkit.execute.lanes import Room
 from evalkit.execute.live_lane import Root, live_platform
 from evalkit.execute.outcome import TREE
 from evalkit.execute.overlay import lay_over
+from evalkit.execute.pack import MAX_ENTRIES
 from evalkit.execute.session import Session
 from evalkit.execute.stages import carry_out, make_template
 from evalkit.execute.store_entry import fits
-from evalkit.execute.tree import MAX_ENTRIES, entry_digest, unpack
+from evalkit.execute.tree import entry_digest, unpack
 from evalkit.plan.keys import Contents, template_inputs, warm_inputs
 from evalkit.records import read_record, write_record
 from evalkit.values import evolve

@@ -215,5 +215,5 @@ def _workspace(session: Session, case: Case, contents: Contents) -> Iterator[str
     except HarnessError:
         return
     for member, data in members(entry / TREE) if entry is not None else ():
-        if member.isreg() and member.size <= _LARGEST and b"\0" not in (held := data()):
+        if member.is_file and member.size <= _LARGEST and b"\0" not in (held := data()):
             yield held.decode("utf-8", "replace")

@@ -58,7 +58,7 @@ def _final(transcript: Path | None) -> Iterator[str]:
         if transcript is not None and (archive := transcript.with_name(name)).is_file():
             with contextlib.suppress(HarnessError):
                 for member, data in members(archive):
-                    if member.isreg() and member.size <= _LARGEST and b"\0" not in (held := data()):
+                    if member.is_file and member.size <= _LARGEST and b"\0" not in (held := data()):
                         yield held.decode("utf-8", "replace")
             return
 

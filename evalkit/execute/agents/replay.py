@@ -20,11 +20,11 @@ from evalkit.execute.agents.base import Job
 from evalkit.execute.folders import remove_tree
 from evalkit.execute.outcome import Ending, Usage
 from evalkit.execute.own_commands import own_commands
+from evalkit.execute.pack import pack
 from evalkit.execute.rebuild import rebuild
 from evalkit.execute.rebuilt import base_tree
 from evalkit.execute.transcripts import Limit, MessageUsage, read_events
 from evalkit.execute.transcripts.totals import Totals
-from evalkit.execute.tree import pack
 from evalkit.plan.trials import AgentTraits, Subject
 from evalkit.records import structure
 from evalkit.values import evolve

@@ -105,12 +105,12 @@ class Changes(State):
             files.append(one)
 
         for member, read in members(archive):
-            if member.isdir():
+            if member.kind == b"folder":
                 continue
             name = member.name
             seen.add(name)
-            kind = b"link" if member.issym() else b"program" if member.mode & 0o100 else b"file"
-            data = member.linkname.encode() if member.issym() else read()
+            kind = member.kind
+            data = member.target.encode() if kind == b"link" else read()
             before = base.get(name)
             if before is not None and before.digest == entry_digest(kind, data):
                 equal += 1

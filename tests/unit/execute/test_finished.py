@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from evalkit.execute import stages, tree
+from evalkit.execute import pack as packing
+from evalkit.execute import stages
 from evalkit.execute.agents.base import Job
 from evalkit.execute.outcome import AgentRecord
 from evalkit.execute.places import Places
@@ -44,7 +45,7 @@ def killed(folder: Path, environ: dict[str, str] | None = None) -> Path:
     child = os.fork()
     if not child:
         try:
-            plain = tree.pack
+            plain = packing.pack
 
             def pack(root: Path, archive: Path, **options: Any) -> Any:
                 if (root / "answer").exists():

@@ -13,7 +13,8 @@ from evalkit.digest import digest_path
 from evalkit.execute import layers as layers_module
 from evalkit.execute.layers import layered
 from evalkit.execute.overlay import lay_over
-from evalkit.execute.tree import Manifest, pack, unpack
+from evalkit.execute.pack import pack
+from evalkit.execute.tree import Manifest, unpack
 
 Files = dict[str, "bytes | None"]
 _NAMES = st.sampled_from(["a", "b", "a.txt", "é x", ".c"])

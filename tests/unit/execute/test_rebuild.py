@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from evalkit.errors import HarnessError
+from evalkit.execute.pack import pack
 from evalkit.execute.rebuild import rebuild
 from evalkit.execute.rebuilt import Entry, Rebuilt, base_tree
-from evalkit.execute.tree import pack, unpack
+from evalkit.execute.tree import unpack
 from tests.unit.execute.transcripts import HOME, Transcript
 
 BASE: Mapping[str, bytes] = {"README.md": b"read me\n", "src/main.zig": b"one\ntwo\none\n", "win.txt": b"a\r\nb\r\n"}

@@ -14,8 +14,8 @@ from evalkit.analysis.model import Case, Command, Scaffold, Setup, Skill, Toolch
 from evalkit.digest import digest
 from evalkit.errors import HarnessError, UserError
 from evalkit.execute import layers as layers_module
+from evalkit.execute import pack as pack_module
 from evalkit.execute import stages
-from evalkit.execute import tree as tree_module
 from evalkit.execute.agents.base import Job
 from evalkit.execute.agents.registry import Agents
 from evalkit.execute.budget import Budget, BudgetReached
@@ -155,7 +155,7 @@ def test_a_scaffold_folder_that_is_not_there(here: Session) -> None:
 
 def test_a_template_that_is_too_large(here: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Agents must not start from a tree that was cut off without a word."""
-    monkeypatch.setattr(tree_module, "MAX_ENTRIES", 3)
+    monkeypatch.setattr(pack_module, "MAX_ENTRIES", 3)
     with pytest.raises(UserError, match="makes a tree that is too large") as raised:
         make_template(here, scaffold(sh("mkdir app; cd app; touch 1 2 3 4 5")))
     assert "caches" in raised.value.hint

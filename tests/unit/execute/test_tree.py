@@ -16,8 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evalkit.errors import HarnessError
-from evalkit.execute import tree as tree_module
-from evalkit.execute.tree import Manifest, pack, read_files, unpack
+from evalkit.execute import pack as pack_module
+from evalkit.execute.pack import pack
+from evalkit.execute.tree import Manifest, read_files, unpack
 from evalkit.values import evolve
 
 
@@ -300,7 +301,7 @@ def test_a_root_that_the_agent_replaced(kind: str, tmp_path: Path) -> None:
 # ---- caps ----
 def test_the_cap_on_entries(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What comes after it is left out, once said; the manifest knows."""
-    monkeypatch.setattr(tree_module, "MAX_ENTRIES", 3)
+    monkeypatch.setattr(pack_module, "MAX_ENTRIES", 3)
     manifest, copy = there_and_back(tree)
     assert {"nothing", "run", "src"} == set(copy)
     assert ("src/deep: this and what follows: the tree has over 3 entries",) == manifest.left_out
@@ -309,7 +310,7 @@ def test_the_cap_on_entries(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_file_over_the_cap_leaves_the_others(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A core dump that comes first by name must not cost the sources."""
-    monkeypatch.setattr(tree_module, "MAX_BYTES", 1024)
+    monkeypatch.setattr(pack_module, "MAX_BYTES", 1024)
     (tree / "a-core").write_bytes(b"x" * 2000)
     manifest, copy = there_and_back(tree)
     assert {"run", "src/main.py", "src/deep/empty"} == set(manifest.files)

@@ -10,9 +10,10 @@ import pytest
 from evalkit.analysis.model import Command, Scaffold, Setup
 from evalkit.digest import digest
 from evalkit.execute.lanes import Room
+from evalkit.execute.pack import pack
 from evalkit.execute.session import Session
 from evalkit.execute.stages import TREE
-from evalkit.execute.tree import Manifest, pack, unpack
+from evalkit.execute.tree import Manifest, unpack
 from evalkit.execute.warm import Warm, warm_for
 from evalkit.plan.keys import template_inputs, warm_inputs
 from tests.sandbox import bwrap

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from evalkit.execute.pack import pack
 from evalkit.execute.stages import TREE
-from evalkit.execute.tree import pack
 from evalkit.grade import final_tree as final_tree_module
 from evalkit.grade.final_tree import FinalTree
 

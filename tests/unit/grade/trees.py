@@ -16,10 +16,10 @@ from evalkit.analysis.model import (
     Setup,
     SuiteInfo,
 )
+from evalkit.execute.pack import pack
 from evalkit.execute.places import Places
 from evalkit.execute.session import Session
 from evalkit.execute.stages import TREE
-from evalkit.execute.tree import pack
 from evalkit.grade.final_tree import FinalTree
 
 __all__ = ["KEY", "SECRET", "a_case", "a_judge", "final_tree"]

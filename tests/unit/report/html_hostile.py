@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.report_runs import Made, make_run
-from evalkit.execute.tree import pack
+from evalkit.execute.pack import pack
 from evalkit.records import read_record, write_record
 from evalkit.report.result import TrialResult
 from evalkit.values import evolve

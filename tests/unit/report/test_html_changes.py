@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from evalkit.digest import digest
+from evalkit.execute.pack import pack
 from evalkit.execute.store import Store
-from evalkit.execute.tree import pack
 from evalkit.records import write_json
 from evalkit.report.html.changes import Changes, inputs_of
 
