@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from evalkit.analysis.cache import KeptTrace
 from evalkit.analysis.index import Index
 from evalkit.analysis.survey import Listing, Stamp, list_folder, stamp
+from evalkit.values import Value
 
 __all__ = ["Changes", "find_changes"]
 
@@ -28,7 +28,7 @@ MOST_ENTRIES = 100
 """Entries that came or went, each of which is held against all that was found."""
 
 
-class Changes(NamedTuple):
+class Changes(Value):
     """stamps, listings: as they are now, of all that there is; fresh: those stamps that are new.
 
     files: the case files, in order. concerned: those that have to be compiled.

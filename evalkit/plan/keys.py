@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from evalkit.analysis.globs import matching
 from evalkit.analysis.model import (
@@ -36,6 +36,7 @@ from evalkit.analysis.model import (
 from evalkit.analysis.placeholders import project_files
 from evalkit.digest import digest
 from evalkit.plan.trials import SHARED_SKILLS, SKILLS_FOLDER, Trial
+from evalkit.values import Value
 
 __all__ = ["ABSENT", "PLAYED_BY", "STATE_FILE", "Contents", "Held", "Inputs", "Shows", "agent_inputs", "answer_inputs",
            "changes", "grade_inputs", "judge_inputs", "question_inputs", "template_inputs", "toolchain_inputs",
@@ -49,7 +50,7 @@ Held: TypeAlias = Callable[[str], Mapping[str, str] | None]
 """What a folder with this digest held: its files, each with what tells contents apart; None: not known."""
 
 
-class Shows(NamedTuple):
+class Shows(Value):
     """Why apps are not shown, "" where they are, and in what: the image's digest, or the system."""
 
     cannot: str

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalkit.report.findings import MARKS
 from evalkit.report.row import CheckRow
 from evalkit.report.summary import TrialSummary
+from evalkit.values import Value
 
 __all__ = ["JUNIT", "Suite", "junit_text", "testcase"]
 
@@ -26,7 +27,7 @@ _IN_TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _IN_QUOTES = _IN_TEXT | str.maketrans({'"': "&quot;", "'": "&#x27;", "\n": "&#10;", "\t": "&#9;"})
 
 
-class Suite(NamedTuple):
+class Suite(Value):
     """A unit with a subject. lines: of summary.json, as data, at least one. tests: of each its testcase."""
 
     lines: Sequence[Mapping[str, Any]]

@@ -7,18 +7,19 @@ summary.md that tell of a trial are made beside its line of summary.json, and a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalkit.report.csv_file import csv_row
 from evalkit.report.junit import testcase
 from evalkit.report.markdown_parts import trial_block
 from evalkit.report.row import CheckRow, check_row, one_line
 from evalkit.report.summary import TrialSummary
+from evalkit.values import Value
 
 __all__ = ["Told", "checks_of", "told_of"]
 
 
-class Told(NamedTuple):
+class Told(Value):
     """The parts of a trial. test: of junit.xml. row: of results.csv. block: of summary.md, "" of one that passed."""
 
     test: str

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalkit.errors import HarnessError
 from evalkit.execute.outcome import TREE
@@ -17,7 +17,7 @@ from evalkit.execute.store import Store
 from evalkit.execute.store_entry import is_key
 from evalkit.execute.tree import entries, entry_digest, members
 from evalkit.records import read_plain
-from evalkit.values import State, field
+from evalkit.values import State, Value, field
 
 __all__ = ["Changes", "inputs_of"]
 
@@ -32,7 +32,7 @@ _BINARY = 8192
 """Bytes at the beginning of a file in which a NUL says that it is no text."""
 
 
-class _Base(NamedTuple):
+class _Base(Value):
     """A file of a workspace. data: None where it is not held."""
 
     kind: bytes

@@ -15,7 +15,7 @@ import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -30,6 +30,7 @@ from evalkit.report.update import DATA, PAGE, REGRADED, SUMMARY
 
 if TYPE_CHECKING:
     from evalkit.report.html.trial import Prompt, Reader
+from evalkit.values import Value
 
 __all__ = ["DATA", "PAGE", "PageState", "update_page"]
 
@@ -41,7 +42,7 @@ def _unknown(case: str, unit: str, inputs: Mapping[str, str]) -> str:
     return ""
 
 
-class PageState(NamedTuple):
+class PageState(Value):
     """What an update did. written: files, by path below the run's folder. errors: of trials that cannot be shown."""
 
     written: tuple[str, ...] = ()
@@ -80,11 +81,11 @@ def update_page(folder: Path, cache: Path, store: Path, redactor: Redactor, *, p
         [page] = _stamps([f"{folder}/{PAGE}"])
     now = _Known([summary, page, program], data.stamps)
     if now != known:
-        write_kept(cache, key, orjson.dumps([*now]))
+        write_kept(cache, key, orjson.dumps([now.page, now.trials]))
     return PageState(tuple(data.written), tuple(data.errors))
 
 
-class _Known(NamedTuple):
+class _Known(Value):
     """What an update leaves to the next one.
 
     page: stamps of the summary, of the page, and of its program. trials: by place, the stamps of the result, of its

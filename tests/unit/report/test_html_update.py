@@ -140,7 +140,7 @@ def test_a_damaged_result_is_told_and_others_are_shown(made: Made) -> None:
 
 def test_without_a_summary_there_is_nothing_to_do(tmp_path: Path) -> None:
     """A folder that is no run stays as it is."""
-    assert ((), ()) == update_page(tmp_path, tmp_path / "cache", tmp_path, Redactor.of({}))
+    assert PageState() == update_page(tmp_path, tmp_path / "cache", tmp_path, Redactor.of({}))
     assert [] == list(tmp_path.iterdir())
 
 
