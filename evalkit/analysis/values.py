@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
 
 from evalkit.analysis import model as m
-from evalkit.analysis.dialect import FLAGS, compile_regex
+from evalkit.analysis.dialect import FLAGS, compile_regex, literal_of
 from evalkit.analysis.findings import Findings
 from evalkit.analysis.globs import BadGlob, check_glob
 from evalkit.analysis.placeholders import expand, placeholders, substitute
@@ -132,6 +132,9 @@ class Values:
     def _regex(self, pattern: n.Regex) -> m.Pattern:
         flags = "".join(sorted(set(pattern.flags)))
         known = pattern.pattern, flags
+        literal = literal_of(*known)
+        if literal is not None and len(literal) <= MAX_PIECES:
+            return m.Pattern(pattern.pattern, True, flags)
         if known in self._findings.sound or self._is_sound(pattern, flags):
             self._findings.regexes.add(known)
         return m.Pattern(pattern.pattern, True, flags)

@@ -21,7 +21,8 @@ IDLE = {
     "reports that stay": {"evalkit.report.html.page", "evalkit.report.html.matrix", "evalkit.report.markdown",
                           "evalkit.report.aggregate", "evalkit.report.stats", "jinja2", "rich.console"},
     "what makes classes": {"attr", "attrs"},
-    "other parsers": {"lark", "html", "difflib", "filecmp", "sysconfig", "importlib.resources.readers"},
+    "other parsers": {"lark", "regex", "evalkit.analysis.repeats", "html",
+                      "difflib", "filecmp", "sysconfig", "importlib.resources.readers"},
 }
 """Modules that such a run has no use for; each costs an edit some tenths of a millisecond, or many."""
 TICK = 0.03
