@@ -12,17 +12,22 @@ if TYPE_CHECKING:
 
 __all__ = ["escape", "expand", "expand_all", "placeholders", "project_files", "substitute"]
 
-_PLACEHOLDER = re.compile(r"\{\{|\{([^{}]*)\}|\{")
+_PLACEHOLDER = r"\{\{|\{([^{}]*)\}|\{"
+"""Compiled by `re` itself where a text has a brace, which few have."""
 
 
 def placeholders(text: str) -> list[str]:
     """The names in `text`, in order; a brace that opens nothing counts as the name ``""``."""
-    return [match.group(1) or "" for match in _PLACEHOLDER.finditer(text) if match.group(0) != "{{"]
+    if "{" not in text:
+        return []
+    return [match.group(1) or "" for match in re.finditer(_PLACEHOLDER, text) if match.group(0) != "{{"]
 
 
 def expand(text: str, values: Mapping[str, str]) -> str:
     """`text` with every placeholder replaced. Raises KeyError for a name without a value (the compiler checked it)."""
-    return _PLACEHOLDER.sub(lambda match: "{" if match.group(0) == "{{" else values[match.group(1)], text)
+    if "{" not in text:
+        return text
+    return re.sub(_PLACEHOLDER, lambda match: "{" if match.group(0) == "{{" else values[match.group(1)], text)
 
 
 def substitute(text: str, values: Mapping[str, str]) -> str:
@@ -32,7 +37,7 @@ def substitute(text: str, values: Mapping[str, str]) -> str:
         name = match.group(1)
         return escape(values[name]) if name in values else match.group(0)
 
-    return _PLACEHOLDER.sub(replace, text)
+    return re.sub(_PLACEHOLDER, replace, text) if "{" in text else text
 
 
 def escape(text: str) -> str:
