@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 from collections.abc import Iterator
 from importlib import import_module
@@ -18,12 +20,19 @@ ONE_CHARACTER = (op.IN, op.LITERAL, op.NOT_LITERAL, op.ANY, op.CATEGORY)
 
 
 def patterns() -> Iterator[tuple[str, Any]]:
-    """Those of modules, and of the shapes of keys, by names."""
+    """Those of modules, also where `re` is given a text, and of the shapes of keys, by names."""
     for found in walk_packages(evalkit.__path__, "evalkit."):
         if found.name.rpartition(".")[2] != "__main__":
-            for name, value in vars(import_module(found.name)).items():
+            module = import_module(found.name)
+            for name, value in vars(module).items():
                 if isinstance(value, re.Pattern):
                     yield f"{found.name}.{name}", value.pattern
+            for node in ast.walk(ast.parse(inspect.getsource(module))):
+                if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re.") and node.args:
+                    first = node.args[0]
+                    value = vars(module).get(first.id) if isinstance(first, ast.Name) else getattr(first, "value", None)
+                    if isinstance(value, str | bytes):
+                        yield f"{found.name}:{node.lineno}", value
     for number, shape in enumerate(_SHAPES):
         yield f"shape {number}", shape._written
 
