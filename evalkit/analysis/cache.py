@@ -6,8 +6,6 @@ something changed while it was compiled. Projects with errors are not kept. Wher
 kept.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import marshal

@@ -12,8 +12,6 @@ There is no answer, and the whole project has to be compiled, where a suite may 
 unless all folders stayed as they were; and where a folder's owner or permissions changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple

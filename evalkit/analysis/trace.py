@@ -3,8 +3,6 @@
 All of it is plain data, to be kept beside the compiled cases.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from evalkit.analysis.survey import Stamp

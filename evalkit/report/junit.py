@@ -5,8 +5,6 @@ failure's text has the checks that failed with the first lines of their evidence
 Errors are trials that could not be graded, or whose agent saw what it must not see; skipped are those that did not run.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache

@@ -2,8 +2,7 @@
 
 A row is made where a result was just put together; kept as JSON, it spares the next run the reading of result.json.
 Texts are cut and made harmless to a terminal here, once. This module imports nothing but the standard library: the
-table of a run that is up to date needs neither the classes of results nor what reads them. Annotations are evaluated
-here, as in choices.py: those that are texts, named tuples compile one by one, in every run.
+table of a run that is up to date needs neither the classes of results nor what reads them.
 """
 
 from collections.abc import Mapping

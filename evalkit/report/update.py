@@ -18,8 +18,6 @@ A file that changes within the grain of the file system's clock can get other by
 that was read so soon after it changed the digest is kept too, and compared.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib
