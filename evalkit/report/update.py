@@ -131,7 +131,8 @@ def update_report(folder: Path, cache: Path, trials: Iterable[str] = (), *, unfi
 
 
 def _places(folder: Path, trials: Iterable[str]) -> list[str]:
-    return [trial.removeprefix(f"{folder.name}/") for trial in trials]
+    run = f"{folder.name}/"
+    return [trial.removeprefix(run) for trial in trials]
 
 
 def _known(cache: Path) -> Known | None:
