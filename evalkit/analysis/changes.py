@@ -144,7 +144,7 @@ class _Finder:
         if _touches(entries, self.trace.looked):
             raise _Unclear
         for path in files & known.keys():
-            if not changed.isdisjoint(known[path].read) or _touches(entries, known[path].looked):
+            if not changed.isdisjoint(known[path].read) or (entries and _touches(entries, known[path].looked)):
                 concerned.add(path)
         return concerned
 
