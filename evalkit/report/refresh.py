@@ -65,8 +65,8 @@ def refresh(folder: Path, known: Known, changes: Container[str], places: Iterabl
     reports.write_all(lines, statuses, changed, aggregates, moved=moved)
     reports.write_told(lines, told, changed=moved or bool(changed) or told != known.told)
     return (ReportState(len(lines), found.looks, tuple(reports.written), tuple(found.errors)),
-            Known(found.results, found.damaged, found.unsettled, reports.stamps, statuses,
-                  {place: _mark(line, told[place]) for place, line in lines.items()}, lines, told))
+            Known(found.results, found.damaged, found.unsettled, reports.stamps,
+                  {place: _mark(line, told[place]) for place, line in lines.items()}, statuses, lines, told))
 
 
 def told_as_before(folder: Path, known: Known, changes: Iterable[str], declared: Mapping[str, int]) -> Known | None:
