@@ -20,7 +20,7 @@ from functools import cache, cached_property
 from itertools import count
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, NoReturn, TypeVar, dataclass_transform
+from typing import Any, ClassVar, NoReturn, TypeVar, dataclass_transform, get_origin
 
 __all__ = ["Field", "Node", "State", "Value", "evolve", "field", "fields_of", "has_fields"]
 
@@ -73,7 +73,7 @@ class _Kind(type):
     def __new__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> _Kind:
         own: dict[str, Field] = {}
         for named, hint in space.get("__annotations__", {}).items():
-            if not str(hint).startswith("ClassVar"):
+            if not (hint.startswith("ClassVar") if type(hint) is str else get_origin(hint) is ClassVar):
                 given = space.pop(named, _NOTHING)
                 if type(given) is not Field:
                     given, plain = Field(), given

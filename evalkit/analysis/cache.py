@@ -6,8 +6,6 @@ something changed while it was compiled. Projects with errors are not kept. Wher
 kept.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import marshal
@@ -21,7 +19,7 @@ from evalkit.analysis.survey import Listing, Stamp
 from evalkit.analysis.trace import FileTrace
 from evalkit.kept import replace_file, write_kept
 
-__all__ = ["KeptTrace", "append_units", "is_young", "keep", "new_units", "read_trace"]
+__all__ = ["KeptTrace", "append_units", "is_young", "keep", "new_units", "packed", "read_trace", "unpacked"]
 
 _TICK = 20_000_000
 """Nanoseconds: more than the clock of a file system takes to go on."""
@@ -30,11 +28,14 @@ _COARSE = 2_000_000_000
 
 
 class KeptTrace(NamedTuple):
-    """What is needed to compile again only what changed. looked: what suites found by themselves."""
+    """What is needed to compile again only what changed. looked: what suites found by themselves.
+
+    listings: of all folders, packed: they are read where a folder changed.
+    """
 
     files: dict[str, FileTrace]
     looked: frozenset[str]
-    listings: dict[str, Listing]
+    listings: bytes
 
 
 def is_young(stamps: Iterable[Stamp], started: int) -> bool:
@@ -85,6 +86,16 @@ def _places(parts: Mapping[str, bytes], start: int) -> dict[str, Place]:
         places[name] = start, len(part), hashlib.sha256(part).digest()[:16]
         start += len(part)
     return places
+
+
+def packed(listings: dict[str, Listing]) -> bytes:
+    return marshal.dumps(listings)
+
+
+def unpacked(listings: bytes) -> dict[str, Listing]:
+    """What was packed."""
+    found: dict[str, Listing] = marshal.loads(listings)
+    return found
 
 
 def keep(root: Path, index: Index, trace: KeptTrace) -> None:

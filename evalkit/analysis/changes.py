@@ -15,9 +15,10 @@ unless all folders stayed as they were; and where a folder's owner or permission
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 
-from evalkit.analysis.cache import KeptTrace
+from evalkit.analysis.cache import KeptTrace, packed, unpacked
 from evalkit.analysis.index import Index
 from evalkit.analysis.survey import Listing, Stamp, list_folder, stamp
 from evalkit.values import Value
@@ -29,14 +30,14 @@ MOST_ENTRIES = 100
 
 
 class Changes(Value):
-    """stamps, listings: as they are now, of all that there is; fresh: those stamps that are new.
+    """stamps, listings (packed): as they are now, of all that there is; fresh: those stamps that are new.
 
     files: the case files, in order. concerned: those that have to be compiled.
     """
 
     stamps: dict[str, Stamp]
     fresh: dict[str, Stamp]
-    listings: dict[str, Listing]
+    listings: bytes
     files: tuple[str, ...]
     concerned: frozenset[str]
 
@@ -64,20 +65,28 @@ class _Finder:
         self.index = index
         self.trace = trace
         self.stamps = dict(index.stamps)
-        self.listings = dict(trace.listings)
         self.fresh: dict[str, Stamp] = {}
         self.entries: set[str] = set()
         """Paths of entries that came, went, or became another kind."""
+
+    @cached_property
+    def listings(self) -> dict[str, Listing]:
+        return unpacked(self.trace.listings)
 
     def find(self, changed: Mapping[str, Stamp | None]) -> Changes:
         for path, now in changed.items():
             del self.stamps[path]
             if now is not None:
                 self._set(path, now)
-        self._list_again([path for path in changed if path in self.listings])
+        listings = self.trace.listings
+        folders = [path for path in changed if path not in self.trace.files and path in self.listings]
+        if folders:
+            before = dict(self.listings)
+            self._list_again(folders)
+            listings = listings if self.listings == before else packed(self.listings)
         files = self._case_files() if self.entries else tuple(self.trace.files)
         concerned = self._concerned({*changed}, {*files})
-        return Changes(self.stamps, self.fresh, self.listings, files, frozenset(concerned))
+        return Changes(self.stamps, self.fresh, listings, files, frozenset(concerned))
 
     def _set(self, path: str, now: Stamp) -> None:
         self.stamps[path] = self.fresh[path] = now
@@ -137,7 +146,7 @@ class _Finder:
         if _touches(entries, self.trace.looked):
             raise _Unclear
         for path in files & known.keys():
-            if not changed.isdisjoint(known[path].read) or _touches(entries, known[path].looked):
+            if not changed.isdisjoint(known[path].read) or (entries and _touches(entries, known[path].looked)):
                 concerned.add(path)
         return concerned
 

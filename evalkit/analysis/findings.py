@@ -27,8 +27,8 @@ class Findings:
     """Diagnostics in the order in which they were found, each once: a suite's statement is met once per case.
 
     `looked`: the paths that were found, relative to the project's root. `reads`: the files whose content counts,
-    beside the case files, each with its stamp before it was read. `regexes`: those that are some, each with its flags.
-    `sound`: regexes that an earlier compile found to be some.
+    beside the case files, each with its stamp before it was read. `regexes`: those that are some,
+    and more than a text, each with its flags. `sound`: regexes that an earlier compile found to be some.
     """
 
     def __init__(self, sound: Collection[tuple[str, str]] = ()) -> None:

@@ -19,8 +19,6 @@ neither the key nor the stamps of such a file can be right.
 This module and what it imports must stay quick to import: every command begins with it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import hashlib

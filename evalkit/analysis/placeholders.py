@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["escape", "expand", "expand_all", "placeholders", "project_files", "substitute"]
 
 _PLACEHOLDER = r"\{\{|\{([^{}]*)\}|\{"
+"""Compiled by `re` itself where a text has a brace, which few have."""
 
 
 def placeholders(text: str) -> list[str]:
@@ -36,7 +37,7 @@ def substitute(text: str, values: Mapping[str, str]) -> str:
         name = match.group(1)
         return escape(values[name]) if name in values else match.group(0)
 
-    return re.sub(_PLACEHOLDER, replace, text)
+    return re.sub(_PLACEHOLDER, replace, text) if "{" in text else text
 
 
 def escape(text: str) -> str:

@@ -178,6 +178,7 @@ def compile_project(root: Path, cases_folder: str) -> Project:
             parts |= {name: pickles.dump(units) for name, units in compiled.units.items()}
             if (written := cache.new_units(root, parts)) is not None:
                 index.log, index.places = written
-                trace = cache.KeptTrace(compiled.trace.files, frozenset(compiled.trace.looked), seen.listings)
+                trace = cache.KeptTrace(compiled.trace.files, frozenset(compiled.trace.looked),
+                                        cache.packed(seen.listings))
                 cache.keep(root, index, trace)
         return Project(root, index, compiled.units, compiled.suites, _mend(root, cases_folder))

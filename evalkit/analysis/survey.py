@@ -11,8 +11,6 @@ Whatever a case names lies below its suite's folder. So as long as the listings 
 links are the same, a path is there, or not, and is of the kind that it was.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

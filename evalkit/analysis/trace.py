@@ -3,8 +3,6 @@
 All of it is plain data, to be kept beside the compiled cases.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from evalkit.analysis.survey import Stamp
@@ -16,8 +14,8 @@ class FileTrace(NamedTuple):
     """A case file: the names of its cases, how many suites it declares, the folder of the suite that it belongs to.
 
     `tracks`: those that its cases declare. `looked`: what its cases found, relative to the project's root: files and
-    folders, with all that is below them. `read`: the files whose content counts. `regexes`: those of its cases, each
-    with its flags: they were found to be regexes.
+    folders, with all that is below them. `read`: the files whose content counts. `regexes`: those of its cases that
+    are more than a text, each with its flags: they were found to be regexes.
     """
 
     cases: tuple[str, ...]

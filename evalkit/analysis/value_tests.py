@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from evalkit.analysis.dialect import compile_regex
+from evalkit.analysis.dialect import regex_finder
 from evalkit.analysis.model_calls import ArgumentTest
 
 __all__ = ["ABSENT", "at_path", "compiled", "equal", "is_number", "is_type", "passes"]
@@ -117,6 +117,6 @@ def _near(value: Any, wanted: Any, tolerance: float) -> bool:
 @lru_cache(maxsize=4096)
 def _found(pattern: str, flags: str, text: str) -> bool:
     try:
-        return compile_regex(pattern, flags).search(text, timeout=REGEX_LIMIT) is not None
+        return regex_finder(pattern, flags)(text, REGEX_LIMIT) is not None
     except TimeoutError:
         return False

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
 
 from evalkit.analysis import model as m
-from evalkit.analysis.dialect import FLAGS, compile_regex
+from evalkit.analysis.dialect import FLAGS, compile_regex, literal_of
 from evalkit.analysis.findings import Findings
 from evalkit.analysis.globs import BadGlob, check_glob
 from evalkit.analysis.placeholders import expand, placeholders, substitute
@@ -20,10 +20,8 @@ MAX_PIECES = 100_000
 """Pieces of a regex whose repetitions are written out; so many take some 30 MB and a twentieth of a second."""
 RUN_LIMIT = 600
 """Seconds that a command of a case may take where the case does not say."""
-_PLAIN = re.compile(r"[\w@%+=:,./{}*-]+(?: [\w@%+=:,./{}*-]+)*", re.ASCII)
+_PLAIN = r"[\w@%+=:,./{}*-]+(?: [\w@%+=:,./{}*-]+)*"
 """A command line without quotes: its words are what stands between single spaces. shlex takes fifty times as long."""
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_FUNCTION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
 
 
 class Values:
@@ -62,7 +60,8 @@ class Values:
             self.report("E051", "the command is empty", text.span)
         else:
             try:
-                words = text.value.split(" ") if _PLAIN.fullmatch(text.value) else _shell_words(text.value)
+                plain = re.fullmatch(_PLAIN, text.value, re.ASCII)
+                words = text.value.split(" ") if plain else _shell_words(text.value)
                 if not words[0]:
                     self.report("E051", "the command names no program", text.span)
             except ValueError as error:
@@ -73,7 +72,7 @@ class Values:
 
     def variable(self, name: n.Name) -> str:
         """The name of an environment variable."""
-        if not _VARIABLE.fullmatch(name.value):
+        if not _is_identifier(name.value):
             self.report("E038", f"`{name.value}` cannot name an environment variable", name.span,
                         help="letters, digits and `_`")
         return name.value
@@ -132,6 +131,9 @@ class Values:
     def _regex(self, pattern: n.Regex) -> m.Pattern:
         flags = "".join(sorted(set(pattern.flags)))
         known = pattern.pattern, flags
+        literal = literal_of(*known)
+        if literal is not None and len(literal) <= MAX_PIECES:
+            return m.Pattern(pattern.pattern, True, flags)
         if known in self._findings.sound or self._is_sound(pattern, flags):
             self._findings.regexes.add(known)
         return m.Pattern(pattern.pattern, True, flags)
@@ -176,4 +178,9 @@ def _shell_words(text: str) -> list[str]:
 
 def is_function(text: n.Str) -> bool:
     """Whether a quoted string reads as `package.module:name`."""
-    return not text.block and _FUNCTION.fullmatch(text.value) is not None
+    module, _, name = text.value.partition(":")
+    return not text.block and all(map(_is_identifier, (*module.split("."), *name.split("."))))
+
+
+def _is_identifier(text: str) -> bool:
+    return text.isascii() and text.isidentifier()

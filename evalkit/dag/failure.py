@@ -1,7 +1,5 @@
 """A task that could not do its work: no verdict on the agent."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from evalkit.errors import EvalkitError

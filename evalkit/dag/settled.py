@@ -14,8 +14,6 @@ a change of the same clock tick is not trusted: then no record is kept, and the 
 This module is what a run that has nothing to do costs: it imports next to nothing.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence

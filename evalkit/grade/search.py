@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import Literal, TypeAlias
+from typing import Literal
 
-from evalkit.analysis.dialect import compile_regex
+from evalkit.analysis.dialect import Find, compile_regex, regex_finder, text_finder
 from evalkit.analysis.model import Pattern
 from evalkit.grade.evidence import plain
 from evalkit.values import Value
 
-__all__ = ["MATCH_LIMIT", "TOTAL_LIMIT", "Find", "Finding", "around", "blocks", "finder", "search", "shown"]
+__all__ = ["MATCH_LIMIT", "TOTAL_LIMIT", "Finding", "around", "blocks", "finder", "search", "shown"]
 
 MATCH_LIMIT = 2.0
 """Seconds for one pattern on one text."""
@@ -24,9 +24,6 @@ _SHOWN, _BEFORE = 200, 80
 """Characters of a line that holds a match, and how many of them at most stand before the match."""
 _MOST_BLOCKS = 500
 """Matches of one pattern that may tell: no more have room."""
-
-Find: TypeAlias = Callable[[str, float], int | None]
-"""(text, seconds) -> the offset of the first match. Raises TimeoutError."""
 
 
 class Finding(Value):
@@ -63,15 +60,7 @@ def shown(pattern: Pattern) -> str:
 
 def finder(pattern: Pattern) -> Find:
     """What looks for a pattern in a text."""
-    if not pattern.regex:
-        return lambda text, _: None if (at := text.find(pattern.text)) < 0 else at
-    compiled = compile_regex(pattern.text, pattern.flags)
-
-    def find(text: str, limit: float) -> int | None:
-        match = compiled.search(text, timeout=limit)
-        return None if match is None else match.start()
-
-    return find
+    return regex_finder(pattern.text, pattern.flags) if pattern.regex else text_finder(pattern.text)
 
 
 def blocks(text: str, patterns: Sequence[Pattern]) -> list[str]:

@@ -18,12 +18,13 @@ from typing import Any
 
 from attrs import Factory, define
 
+from evalkit.analysis.dialect import Find
 from evalkit.analysis.model import TranscriptSpec
 from evalkit.errors import HarnessError
 from evalkit.execute.transcripts import Ended, Event, Gap, Message, SubAgent, ToolCall, ToolResult, read_events
 from evalkit.grade.evidence import plain
 from evalkit.grade.recording import Recording
-from evalkit.grade.search import MATCH_LIMIT, TOTAL_LIMIT, Find, around, finder, shown
+from evalkit.grade.search import MATCH_LIMIT, TOTAL_LIMIT, around, finder, shown
 from evalkit.grade.verdict import Verdict
 
 __all__ = ["VERSION", "call_text", "grade_transcript"]

@@ -4,8 +4,6 @@ The command line wins over a variable, a variable over pyproject.toml. An unknow
 the known ones.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

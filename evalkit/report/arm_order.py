@@ -11,8 +11,6 @@ from evalkit.analysis.index import case_of
 
 __all__ = ["arm_order", "place_order"]
 
-_TRIAL = re.compile(r"trial-([0-9]+)")
-
 
 def place_order(declared: Mapping[str, int]) -> Callable[[str], tuple[object, ...]]:
     """What sorts places of trials (SUBJECT/UNIT/trial-N): by subject and case, a case's units as they are declared, and
@@ -31,7 +29,7 @@ def place_order(declared: Mapping[str, int]) -> Callable[[str], tuple[object, ..
     def order(place: str) -> tuple[object, ...]:
         unit, _, trial = place.rpartition("/")
         subject, _, name = unit.rpartition("/")
-        plain, number = unquote(name), _TRIAL.search(trial)
+        plain, number = unquote(name), re.search(r"trial-([0-9]+)", trial)
         case, last = case_of(plain), len(declared)
         at = declared.get(plain, last)
         like = elsewhere().get(plain.removeprefix(case), last) if at == last and plain != case else 0

@@ -5,8 +5,6 @@ failure's text has the checks that failed with the first lines of their evidence
 Errors are trials that could not be graded, or whose agent saw what it must not see; skipped are those that did not run.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -22,7 +20,7 @@ __all__ = ["JUNIT", "Suite", "junit_text", "testcase"]
 JUNIT = "junit.xml"
 _ELEMENTS = {"fail": "failure", "error": "error", "contaminated": "error", "not run": "skipped"}
 _FORBIDDEN = "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
-"""What no XML 1.0 document may hold (section 2.2); none of it is printable. It takes a millisecond to compile."""
+"""What no XML 1.0 document may hold (section 2.2). It takes a millisecond to compile, and hardly any text has some."""
 _IN_TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _IN_QUOTES = _IN_TEXT | str.maketrans({'"': "&quot;", "'": "&#x27;", "\n": "&#10;", "\t": "&#9;"})
 

@@ -14,7 +14,7 @@ from evalkit.report.summary import TrialSummary
 
 __all__ = ["code", "escaped", "trial_block"]
 
-_MARKUP = r"([\\`*_\[\]<>|#~&])"
+_ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in r"\`*_[]<>|#~&"} | {"\n": " "})
 
 
 def trial_block(line: TrialSummary, checks: Sequence[CheckRow], detail: str) -> str:
@@ -57,7 +57,7 @@ def code(text: str) -> str:
 
 def escaped(text: str) -> str:
     """A text in a line whose markup is shown, not followed."""
-    return re.sub(_MARKUP, r"\\\1", text.replace("\n", " "))
+    return text.translate(_ESCAPED)
 
 
 def _fenced(lines: Sequence[str]) -> list[str]:

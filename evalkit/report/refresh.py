@@ -35,7 +35,6 @@ __all__ = ["refresh", "told_as_before"]
 
 _GRAIN = 50_000_000
 """Nanoseconds: a file that changed less than this before it was read may change again and have the same stamp."""
-_TRIAL = re.compile(r"trial-([0-9]+)")
 
 
 def refresh(folder: Path, known: Known, changes: Container[str], places: Iterable[str], unfinished: Mapping[str, Row],
@@ -66,8 +65,8 @@ def refresh(folder: Path, known: Known, changes: Container[str], places: Iterabl
     reports.write_all(lines, statuses, changed, aggregates, moved=moved)
     reports.write_told(lines, told, changed=moved or bool(changed) or told != known.told)
     return (ReportState(len(lines), found.looks, tuple(reports.written), tuple(found.errors)),
-            Known(found.results, found.damaged, found.unsettled, reports.stamps, statuses,
-                  {place: _mark(line, told[place]) for place, line in lines.items()}, lines, told))
+            Known(found.results, found.damaged, found.unsettled, reports.stamps,
+                  {place: _mark(line, told[place]) for place, line in lines.items()}, statuses, lines, told))
 
 
 def told_as_before(folder: Path, known: Known, changes: Iterable[str], declared: Mapping[str, int]) -> Known | None:
@@ -234,7 +233,7 @@ def _walk(folder: Path) -> tuple[list[str], list[str]]:
     """The places of all results, and the paths of all aggregates. Links to folders are not followed."""
     places, aggregates = [], []
     for parent, names, files in os.walk(folder):
-        if "result.json" in files and _TRIAL.fullmatch(os.path.basename(parent)):  # noqa: PTH119
+        if "result.json" in files and re.fullmatch("trial-[0-9]+", os.path.basename(parent)):  # noqa: PTH119
             names.clear()
             places.append(Path(parent).relative_to(folder).as_posix())
         elif AGGREGATE in files:

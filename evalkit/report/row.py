@@ -5,8 +5,6 @@ Texts are cut and made harmless to a terminal here, once. This module imports no
 table of a run that is up to date needs neither the classes of results nor what reads them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -106,7 +104,7 @@ class Row(NamedTuple):
         return data
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Row:
+    def from_data(cls, data: Mapping[str, Any]) -> "Row":
         """What `to_data` made. Raises ValueError where it does not fit: another evalkit kept it."""
         try:
             checks = tuple([CheckRow(*check) if len(check) < _EVIDENCE else _with_evidence(*check)
@@ -140,7 +138,7 @@ def _with_evidence(*values: Any) -> CheckRow:
     return check._replace(evidence=tuple(check.evidence))
 
 
-def row_of(result: TrialResult, place: str) -> Row:
+def row_of(result: "TrialResult", place: str) -> Row:
     """The row of a trial that has a result. place: the trial's id."""
     usage, ending = result.ending.usage, result.ending
     kinds = [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens]
@@ -166,7 +164,7 @@ def _first(notes: list[str]) -> tuple[str, ...]:
     return tuple([one_line(note) for note in notes])
 
 
-def _audited(result: TrialResult) -> list[str]:
+def _audited(result: "TrialResult") -> list[str]:
     """What is said of what the agent saw, or tried to see."""
     audit = result.audit
     if audit is None:
@@ -180,7 +178,7 @@ def _audited(result: TrialResult) -> list[str]:
     return [*said, audit.note] if audit.blind else said
 
 
-def _failed_attempts(result: TrialResult) -> list[str]:
+def _failed_attempts(result: "TrialResult") -> list[str]:
     """What is said of attempts that count in nothing but the bill."""
     if not result.failed:
         return []
@@ -189,7 +187,7 @@ def _failed_attempts(result: TrialResult) -> list[str]:
     return [f"attempts before this one that the provider failed: {len(result.failed)}{spent}"]
 
 
-def failed_row(trial: Trial, reason: str, *, status: Literal["error", "not run"] = "error", cost: float | None = None,
+def failed_row(trial: "Trial", reason: str, *, status: Literal["error", "not run"] = "error", cost: float | None = None,
                retries: int = 0) -> Row:
     """The row of a trial without a result. reason: why, in a line.
 
@@ -203,7 +201,7 @@ def failed_row(trial: Trial, reason: str, *, status: Literal["error", "not run"]
         tier=case.tier or "")
 
 
-def _check(check: CheckResult) -> CheckRow:
+def _check(check: "CheckResult") -> CheckRow:
     verdict = check.verdict
     return check_row(check.id, verdict.status, check.description, verdict.summary, verdict.evidence, check.advisory,
                      verdict.score)

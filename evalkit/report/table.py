@@ -9,8 +9,6 @@ What came from an agent (evidence, names of files, the model's slug) is printed 
 a thousand trials is printed at each run, so what it needs is imported only where it is needed.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence

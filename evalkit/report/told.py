@@ -4,8 +4,6 @@ A result's checks with the first lines of their evidence are in no summary. So t
 summary.md that tell of a trial are made beside its line of summary.json, and a report is these parts, put together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -18,8 +18,6 @@ A file that changes within the grain of the file system's clock can get other by
 that was read so soon after it changed the digest is kept too, and compared.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib
@@ -48,7 +46,7 @@ DATA = "report-data"
 """The folder of what that page shows of trials."""
 REGRADED = "regrade.json"
 """Beside a result.json: what the trial comes to by the checks as they were when it was graded again."""
-_KEY = f"report 6 of evalkit {__version__}"
+_KEY = f"report 7 of evalkit {__version__}"
 """To be raised with every change of what a line is made of."""
 
 
@@ -71,17 +69,18 @@ class Known(NamedTuple):
 
     results: stamps by place; None for a trial without a result. damaged: places of results that could not be read.
     unsettled: digests by place, of results that could change and keep their stamp. written: stamps of reports and
-    of aggregates, by path. statuses: by place, as in the summary. marks: by place, digests of a line and what is told.
+    of aggregates, by path. marks: by place, digests of a line and what is told.
 
-    The texts: lines of the summary, by place; told: the parts of other reports. They may not be read yet.
+    The texts, by place: lines of the summary; their statuses; told: the parts of other reports. They may not be read
+    yet.
     """
 
     results: dict[str, Stamp | None]
     damaged: list[str]
     unsettled: dict[str, str]
     written: dict[str, Stamp]
-    statuses: dict[str, str]
     marks: dict[str, str]
+    statuses: dict[str, str]
     lines: dict[str, bytes]
     told: dict[str, bytes]
 
@@ -127,13 +126,15 @@ def update_report(folder: Path, cache: Path, trials: Iterable[str] = (), *, unfi
             known, changes, full = Known({}, [], {}, {}, {}, {}, {}, {}), {}, True
         state, now = refresh(folder, known, changes, [*places, *rows], rows, full=full, declared=declared or {})
         if now != known or [*now.lines] != [*known.lines]:
-            write_kept(_texts(cache), _texts_key(now), b"\n".join([*now.lines.values(), *now.told.values()]))
+            write_kept(_texts(cache), _texts_key(now), b"\n".join(
+                [orjson.dumps([*now.statuses.values()]), *now.lines.values(), *now.told.values()]))
             _keep_head(cache, now)
         return state._replace(changes=told)
 
 
 def _places(folder: Path, trials: Iterable[str]) -> list[str]:
-    return [trial.removeprefix(f"{folder.name}/") for trial in trials]
+    run = f"{folder.name}/"
+    return [trial.removeprefix(run) for trial in trials]
 
 
 def _known(cache: Path) -> Known | None:
@@ -141,9 +142,9 @@ def _known(cache: Path) -> Known | None:
     kept = read_kept(cache, _KEY)
     if kept is None:
         return None
-    results, damaged, unsettled, written, statuses, marks = orjson.loads(kept)
+    results, damaged, unsettled, written, marks = orjson.loads(kept)
     return Known({place: stamp and tuple(stamp) for place, stamp in results.items()}, damaged, unsettled,
-                 {path: tuple(stamp) for path, stamp in written.items()}, statuses, marks, {}, {})
+                 {path: tuple(stamp) for path, stamp in written.items()}, marks, {}, {}, {})
 
 
 def _with_texts(cache: Path, known: Known | None) -> Known | None:
@@ -151,13 +152,15 @@ def _with_texts(cache: Path, known: Known | None) -> Known | None:
     kept = None if known is None else read_kept(_texts(cache), _texts_key(known))
     if known is None or kept is None:
         return None
-    lines, count = kept.split(b"\n") if known.marks else [], len(known.marks)
-    return known._replace(lines=dict(zip(known.marks, lines[:count], strict=True)),
+    statuses, *lines = kept.split(b"\n")
+    count = len(known.marks)
+    return known._replace(statuses=dict(zip(known.marks, orjson.loads(statuses), strict=True)),
+                          lines=dict(zip(known.marks, lines[:count], strict=True)),
                           told=dict(zip(known.marks, lines[count:], strict=True)))
 
 
 def _keep_head(cache: Path, known: Known) -> None:
-    write_kept(cache, _KEY, orjson.dumps([*known][:-2]))
+    write_kept(cache, _KEY, orjson.dumps([*known][:-3]))
 
 
 def _texts(cache: Path) -> Path:

@@ -42,8 +42,7 @@ def string_value(literal: str) -> str:
                 return chr(point)
         raise BadEscape(match.group(0), match.start() + 1)
 
-    value = literal[1:-1]
-    return re.sub(_ESCAPE, replace, value) if "\\" in value else value
+    return re.sub(_ESCAPE, replace, literal[1:-1]) if "\\" in literal else literal[1:-1]
 
 
 def block_value(literal: str) -> str:
@@ -72,4 +71,9 @@ def block_value(literal: str) -> str:
 
 def duration_seconds(literal: str) -> int:
     """`1h30m` -> 5400."""
-    return sum(int(count) * _UNITS[unit] for count, unit in re.findall(r"(\d+)([hms])", literal))
+    seconds = 0
+    for unit, length in _UNITS.items():  # in the order in which they stand
+        count, found, rest = literal.partition(unit)
+        if found:
+            seconds, literal = seconds + int(count) * length, rest
+    return seconds

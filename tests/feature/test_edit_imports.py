@@ -27,9 +27,9 @@ IDLE = {
         "evalkit.syntax.nodes_calls", "evalkit.syntax.nodes_live", "evalkit.syntax.nodes_metrics",
         "evalkit.syntax.lower_calls", "evalkit.syntax.lower_live", "evalkit.syntax.lower_metrics",
         "evalkit.analysis.calls", "evalkit.analysis.live", "evalkit.analysis.metrics"},
-    "other parsers": {"lark", "tarfile", "evalkit.syntax.problems", "html", "difflib", "filecmp",
-                      "evalkit.report.html.difference", "sysconfig", "importlib.resources.readers",
-                      "encodings.utf_8_sig"},
+    "other parsers": {"lark", "regex", "tarfile", "html", "difflib", "filecmp", "sysconfig", "encodings.utf_8_sig",
+                      "importlib.resources.readers", "evalkit.analysis.repeats", "evalkit.syntax.problems",
+                      "evalkit.report.html.difference"},
 }
 """Modules that such a run has no use for; each costs an edit some tenths of a millisecond, or many."""
 TICK = 0.03

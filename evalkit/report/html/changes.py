@@ -5,8 +5,6 @@ beside the result. Digests say what differs, and only that is compared: memory h
 one file of the final tree at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

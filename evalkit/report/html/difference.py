@@ -5,8 +5,6 @@ it is too much, the old lines go and the new ones come. Line ends are those of t
 its line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 

@@ -64,7 +64,8 @@ def update_page(folder: Path, cache: Path, store: Path, redactor: Redactor, *, p
         return PageState()
     key = _key(redactor)
     known = _NOTHING if forced else _known(cache, key)
-    still = {trial.removeprefix(f"{folder.name}/") for trial in held} if (folder / DATA).is_dir() else set()
+    run = f"{folder.name}/"
+    still = {trial.removeprefix(run) for trial in held} if (folder / DATA).is_dir() else set()
     still &= known.trials.keys()
     stands = known.page == [summary, page, program]
     trials = [] if stands and still else read_plain(folder / SUMMARY)["trials"]
