@@ -86,51 +86,42 @@ class _Kind(type):
         space["__fields__"] = parts = (*inherited, *own.values())
         space["__match_args__"] = tuple([part.name for part in parts if part.init and not part.kw_only])
         space["__uses__"] = count()
-        if bases:
-            space["__init__"] = _Data.__init__  # not that of the base, which may be compiled
+        if bases and bases[0] not in (State, Node, Value):
+            space["__init__"] = _init  # not that of the base, which may be compiled
         return super().__new__(cls, name, bases, space)
 
 
-class _Data(metaclass=_Kind):
-    """What all these classes share."""
+# ---- what they share ----
+def _init(self: Any, *args: Any, **named: Any) -> None:
+    kind = type(self)
+    names = kind.__match_args__
+    if len(args) > len(names):
+        raise TypeError(f"{kind.__name__} takes {len(names)} values, not {len(args)}")
+    for name, value in zip(names, args):  # noqa: B905 - the others are named, or have defaults
+        if name in named:
+            raise TypeError(f"{kind.__name__}: {name} is given twice")
+        _set(self, name, value)
+    if len(args) < len(kind.__fields__):
+        _set_others(self, kind.__fields__, set(names[:len(args)]), named)
+    if named:
+        raise TypeError(f"{kind.__name__} has no {', '.join(named)}")
+    self.__post_init__()
+    if next(kind.__uses__) == _MANY:
+        kind.__init__ = _compiled(kind)
 
-    def __init__(self, *args: Any, **named: Any) -> None:
-        kind: Any = type(self)
-        names = kind.__match_args__
-        if len(args) > len(names):
-            raise TypeError(f"{kind.__name__} takes {len(names)} values, not {len(args)}")
-        for name, value in zip(names, args):  # noqa: B905 - the others are named, or have defaults
-            if name in named:
-                raise TypeError(f"{kind.__name__}: {name} is given twice")
-            _set(self, name, value)
-        if len(args) < len(kind.__fields__):
-            self._set_others(kind.__fields__, set(names[:len(args)]), named)
-        if named:
-            raise TypeError(f"{kind.__name__} has no {', '.join(named)}")
-        self.__post_init__()
-        if next(kind.__uses__) == _MANY:
-            kind.__init__ = _compiled(kind)
 
-    def __post_init__(self) -> None:
-        """Is called when all fields are set."""
-
-    def _set_others(self, parts: tuple[Field, ...], given: set[str], named: dict[str, Any]) -> None:
-        for part in parts:
-            if part.name in given:
-                continue
-            if part.init and part.name in named:
-                _set(self, part.name, named.pop(part.name))
-            elif part.factory is not None:
-                _set(self, part.name, part.factory())
-            elif part.default is not _NOTHING:
-                _set(self, part.name, part.default)
-            elif part.init:
-                raise TypeError(f"{type(self).__name__} needs {part.name}")
-
-    def __repr__(self) -> str:
-        told = (f"{part.name}={(part.repr if callable(part.repr) else repr)(getattr(self, part.name))}"
-                for part in fields_of(type(self)) if part.repr)
-        return f"{type(self).__name__}({', '.join(told)})"
+def _set_others(self: Any, parts: tuple[Field, ...], given: set[str], named: dict[str, Any]) -> None:
+    for part in parts:
+        if part.name in given:
+            continue
+        if part.init and part.name in named:
+            _set(self, part.name, named.pop(part.name))
+        elif part.factory is not None:
+            _set(self, part.name, part.factory())
+        elif part.default is not _NOTHING:
+            _set(self, part.name, part.default)
+        elif part.init:
+            raise TypeError(f"{type(self).__name__} needs {part.name}")
 
 
 def _compiled(kind: Any) -> Callable[..., None]:
@@ -154,7 +145,7 @@ def _compiled(kind: Any) -> Callable[..., None]:
             arguments.append(f"{name}{default}")
         if part.init or part.factory or part.default is not _NOTHING:
             lines.append(f"    set_{name}(self, {value})\n")
-    if kind.__post_init__ is not _Data.__post_init__:
+    if kind.__post_init__ is not _post_init:
         lines.append("    self.__post_init__()\n")
     exec(f"def __init__(self, {', '.join(arguments)}):\n{''.join(lines) or '    pass'}", space)
     made: Callable[..., None] = space["__init__"]
@@ -162,33 +153,60 @@ def _compiled(kind: Any) -> Callable[..., None]:
     return made
 
 
+def _post_init(self: Any) -> None:
+    """Is called when all fields are set."""
+
+
+def _shown(self: Any) -> str:
+    told = (f"{part.name}={(part.repr if callable(part.repr) else repr)(getattr(self, part.name))}"
+            for part in fields_of(type(self)) if part.repr)
+    return f"{type(self).__name__}({', '.join(told)})"
+
+
+def _refuse(self: object, name: str, *_: object) -> NoReturn:
+    raise AttributeError(f"{type(self).__name__} is frozen: {name}")
+
+
+def _reduced(self: Any) -> tuple[Any, ...]:
+    return _again, (type(self), _given(self))
+
+
+def _refuse_state(self: object, state: object) -> NoReturn:
+    raise TypeError(f"{type(self).__name__} is made of its arguments alone")  # whatever a pickle asks for
+
+
+# ---- the three kinds: none derives from another, as each class between costs all below it ----
 @dataclass_transform(eq_default=False, field_specifiers=(field,))
-class State(_Data):
+class State(metaclass=_Kind):
     """Data that may change: equal to itself alone."""
 
-
-class _Frozen(_Data):
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__} is frozen: {name}")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__} is frozen: {name}")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (type(self), _given(self))
-
-    def __setstate__(self, state: object) -> NoReturn:
-        raise TypeError(f"{type(self).__name__} is made of its arguments alone")  # whatever a pickle asks for
+    __init__ = _init
+    __post_init__ = _post_init
+    __repr__ = _shown
 
 
 @dataclass_transform(eq_default=False, frozen_default=True, field_specifiers=(field,))
-class Node(_Frozen):
+class Node(metaclass=_Kind):
     """Frozen data that is equal to itself alone."""
+
+    __init__ = _init
+    __post_init__ = _post_init
+    __repr__ = _shown
+    __setattr__ = __delattr__ = _refuse
+    __reduce__ = _reduced
+    __setstate__ = _refuse_state
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-class Value(_Frozen):
+class Value(metaclass=_Kind):
     """Frozen data that is equal where its fields are."""
+
+    __init__ = _init
+    __post_init__ = _post_init
+    __repr__ = _shown
+    __setattr__ = __delattr__ = _refuse
+    __reduce__ = _reduced
+    __setstate__ = _refuse_state
 
     def __eq__(self, other: object) -> bool:
         kind = type(self)
