@@ -25,6 +25,12 @@ def open_state(session: Session) -> Dependency:
     return Dependency(StateDB, str(session.places.state / "state.db"))
 
 
+_YOUNG = 20_000
+"""Objects after which garbage is looked for: most of what tasks make goes by itself, and no run makes so much rubbish
+that a look each 700 objects (Python's own) would pay.
+"""
+
+
 def pools_of(choices: Choices) -> dict[str, int]:
     """How many tasks of each kind work at once: builds keep to the cores, who waits for models does so side by side."""
     return {"build": choices.jobs, "browser": choices.jobs, "agent": choices.agents, "judge": choices.agents}
@@ -41,6 +47,7 @@ def run_tasks(session: Session, tasks: Sequence[Task], selected: Sequence[str], 
     """
     gc.freeze()
     gc.enable()  # (see Loader)
+    gc.set_threshold(_YOUNG)
     begin()
     session.places.sweep()
     session.store.sweep()

@@ -75,7 +75,8 @@ def _found() -> Iterator[tuple[int, list[str]]]:
     own = os.getpid()
     for pid in _processes():
         try:
-            data = Path(f"/proc/{pid}/environ").read_bytes()
+            with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:  # noqa: PTH123 - of hundreds
+                data = file.read()
         except OSError:  # it ended meanwhile, or belongs to another user
             continue
         if not data and _becoming(Path(f"/proc/{pid}")):

@@ -153,8 +153,8 @@ def lark_table() -> Table:
             rules.append(("" if name.startswith("_") else name, len(rule.expansion), tuple(parts)))
         return numbers[rule]
 
-    states = [{name: target if action is Shift else ~number(target) for name, (action, target) in
-               table.states[state].items()} for state in range(len(table.states))]
+    states = {state: {name: target if action is Shift else ~number(target) for name, (action, target) in
+                      table.states[state].items()} for state in range(len(table.states))}
     keywords = {}
     pieces = []
     terminals = {terminal.name: terminal for terminal in lark.terminals}

@@ -8,6 +8,7 @@ milliseconds; importing Lark and compiling takes 120.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -31,20 +32,33 @@ class Table(Value):
     lexer: str
     keywords: dict[str, str]
     kept: frozenset[str]
-    states: list[dict[str, int]]
+    states: Mapping[int, dict[str, int]]
     rules: list[tuple[str, int, tuple[int, ...]]]
     origins: list[str]
     start: int
     end: int
 
     def plain(self) -> dict[str, Any]:
-        return {"lexer": self.lexer, "keywords": self.keywords, "kept": sorted(self.kept), "states": self.states,
+        states = [orjson.dumps(self.states[number]).decode() for number in range(len(self.states))]
+        return {"lexer": self.lexer, "keywords": self.keywords, "kept": sorted(self.kept), "states": states,
                 "rules": self.rules, "origins": self.origins, "start": self.start, "end": self.end}
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Table:
-        return cls(**{**data, "kept": frozenset(data["kept"]), "rules": [
+        return cls(**{**data, "kept": frozenset(data["kept"]), "states": _States(data["states"]), "rules": [
             (name, size, tuple(parts)) for name, size, parts in data["rules"]]})
+
+
+class _States(dict[int, dict[str, int]]):
+    """States that are read when they are asked for: a short file asks for a tenth of them."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self._texts = texts
+
+    def __missing__(self, number: int) -> dict[str, int]:
+        found: dict[str, int] = orjson.loads(self._texts[number])
+        self[number] = found
+        return found
 
 
 def grammar_file() -> Path:
