@@ -16,6 +16,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from evalkit.kept import user_cache
 from evalkit.syntax.table import Table, load_table
 from evalkit.syntax.tree import Token, Tree
@@ -50,11 +52,23 @@ def _parser() -> Callable[[str], Tree | None]:
     return fast_parser(load_table(user_cache(os.environ)), MAX_TOKENS)
 
 
+class _States(dict[int, dict[str, int]]):
+    """States that are read when they are asked for."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self._texts = texts
+
+    def __missing__(self, number: int) -> dict[str, int]:
+        found: dict[str, int] = orjson.loads(self._texts[number])
+        self[number] = found
+        return found
+
+
 def fast_parser(table: Table, most: int) -> Callable[[str], Tree | None]:
     """A function from a text to its tree; None where the text has errors, or more than `most` tokens."""
     lexer = re.compile(table.lexer)
     match, keywords, kept = lexer.match, table.keywords, table.kept
-    states, rules, origins = table.states, table.rules, table.origins
+    states, rules, origins = _States(table.states), table.rules, table.origins
     names = {index: name for name, index in lexer.groupindex.items()}
     first, last = table.start, table.end
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, ClassVar, Literal
 
+import orjson
 from lark import Lark, Token, Tree, UnexpectedInput, UnexpectedToken
 from lark.parsers.lalr_analysis import Shift
 
@@ -153,8 +154,8 @@ def lark_table() -> Table:
             rules.append(("" if name.startswith("_") else name, len(rule.expansion), tuple(parts)))
         return numbers[rule]
 
-    states = {state: {name: target if action is Shift else ~number(target) for name, (action, target) in
-                      table.states[state].items()} for state in range(len(table.states))}
+    states = [orjson.dumps({name: target if action is Shift else ~number(target) for name, (action, target) in
+                            table.states[state].items()}).decode() for state in range(len(table.states))]
     keywords = {}
     pieces = []
     terminals = {terminal.name: terminal for terminal in lark.terminals}

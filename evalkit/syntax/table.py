@@ -8,7 +8,6 @@ milliseconds; importing Lark and compiling takes 120.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ __all__ = ["Table", "grammar_file", "load_table"]
 
 class Table(Value):
     """`states`: for each state, what each terminal does (n >= 0: shift to state n; n < 0: reduce rule ~n), and the
-    states that rules lead to.
+    states that rules lead to. Each is JSON: a short file asks for a tenth of them.
 
     `rules`: name ("" for rules whose parts go into the rule around them), length, and for each part 0 (dropped),
     1 (kept) or 2 (its parts are taken).
@@ -32,33 +31,20 @@ class Table(Value):
     lexer: str
     keywords: dict[str, str]
     kept: frozenset[str]
-    states: Mapping[int, dict[str, int]]
+    states: list[str]
     rules: list[tuple[str, int, tuple[int, ...]]]
     origins: list[str]
     start: int
     end: int
 
     def plain(self) -> dict[str, Any]:
-        states = [orjson.dumps(self.states[number]).decode() for number in range(len(self.states))]
-        return {"lexer": self.lexer, "keywords": self.keywords, "kept": sorted(self.kept), "states": states,
+        return {"lexer": self.lexer, "keywords": self.keywords, "kept": sorted(self.kept), "states": self.states,
                 "rules": self.rules, "origins": self.origins, "start": self.start, "end": self.end}
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Table:
-        return cls(**{**data, "kept": frozenset(data["kept"]), "states": _States(data["states"]), "rules": [
+        return cls(**{**data, "kept": frozenset(data["kept"]), "rules": [
             (name, size, tuple(parts)) for name, size, parts in data["rules"]]})
-
-
-class _States(dict[int, dict[str, int]]):
-    """States that are read when they are asked for: a short file asks for a tenth of them."""
-
-    def __init__(self, texts: list[str]) -> None:
-        self._texts = texts
-
-    def __missing__(self, number: int) -> dict[str, int]:
-        found: dict[str, int] = orjson.loads(self._texts[number])
-        self[number] = found
-        return found
 
 
 def grammar_file() -> Path:
