@@ -27,10 +27,10 @@ from evalkit.kept import read_kept, write_kept
 from evalkit.records import BadRecord, read_plain, write_bytes
 from evalkit.report.html.program import program_files
 from evalkit.report.update import DATA, PAGE, REGRADED, SUMMARY
+from evalkit.values import Value
 
 if TYPE_CHECKING:
     from evalkit.report.html.trial import Prompt, Reader
-from evalkit.values import Value
 
 __all__ = ["DATA", "PAGE", "PageState", "update_page"]
 
