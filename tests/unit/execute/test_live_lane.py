@@ -10,6 +10,7 @@ import pytest
 from evalkit.execute.image import LINUX, image_folder, read_image
 from evalkit.execute.live_lane import live_lane
 from evalkit.execute.places import Places
+from evalkit.plan.keys import Shows
 from evalkit.records import write_json
 
 
@@ -54,7 +55,7 @@ def test_with_the_image(places: Places) -> None:
     assert found.cannot == ""
     assert found.image is not None
     assert found.image.folder == folder / "root"
-    assert found.shows == ("", image.digest)
+    assert found.shows == Shows("", image.digest)
 
 
 def test_skip_live(places: Places) -> None:
