@@ -23,7 +23,8 @@ import orjson
 
 from evalkit.values import fields_of, has_fields
 
-__all__ = ["GROWN", "LEFTOVERS", "canonical", "digest", "digest_bytes", "digest_file", "digest_path", "folder_record"]
+__all__ = ["GROWN", "LEFTOVERS", "canonical", "digest", "digest_bytes", "digest_file", "digest_path", "folder_record",
+           "is_text"]
 
 _FOR_PEOPLE = frozenset({"origin", "origins", "about", "silenced"})
 _CHUNK = 1 << 16
@@ -62,13 +63,18 @@ def canonical(value: object) -> Any:
     return value
 
 
-def _text(text: str) -> str:
-    """A file's name that is not UTF-8 holds halves of surrogate pairs, which JSON has no form for."""
+def is_text(text: str) -> bool:
+    """Whether it has a form in UTF-8: a file's name that is none holds halves of surrogate pairs."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        return "\0" + text.encode("utf-8", "surrogatepass").hex()
-    return text
+        return False
+    return True
+
+
+def _text(text: str) -> str:
+    """A text that JSON has a form for."""
+    return text if is_text(text) else "\0" + text.encode("utf-8", "surrogatepass").hex()
 
 
 def digest(value: object) -> str:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from evalkit.digest import is_text
 from evalkit.errors import HarnessError
 from evalkit.execute.compressed import Compressed, compress
 from evalkit.execute.tree import Manifest, entry_digest, followed
@@ -127,7 +128,7 @@ class Packer:
                     self.leave_out(name, f"this and what follows: the tree has over {MAX_ENTRIES} entries", cut=True)
                 self.full = True
                 return
-            if not _is_text(name):
+            if not is_text(name):
                 self.leave_out(name, "its name is not UTF-8")
                 continue
             if self.clean(name.encode()) != name.encode():
@@ -205,7 +206,7 @@ class Packer:
 
     def write_links(self) -> None:
         """Write the links that stay inside, among those that do."""
-        for name in [name for name, target in self.links.items() if not _is_text(target)]:
+        for name in [name for name, target in self.links.items() if not is_text(target)]:
             del self.links[name]
             self.leave_out(name, "a link to a name that is not UTF-8")
         while leading_out := [name for name in self.links if followed(name, self.links.get) is None]:
@@ -241,11 +242,3 @@ def _readable() -> Iterator[None]:
 
 def _open_folder(path: Path | str, parent: int | None) -> int:
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 
 import orjson
 
+from evalkit.digest import is_text
 from evalkit.errors import HarnessError
 from evalkit.values import Value
 
@@ -122,18 +123,10 @@ def _names(folder: str, prefix: str = "") -> Iterator[str]:
             name = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
                 yield from _names(entry.path, name + "/")
-            elif entry.is_file(follow_symlinks=False) and _is_text(name):
+            elif entry.is_file(follow_symlinks=False) and is_text(name):
                 yield name
             else:
                 raise HarnessError(f"the store keeps files and folders alone, and {entry.path!r} is neither")
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _digest(path: Path) -> tuple[str, int]:
@@ -214,7 +207,7 @@ def _size(value: Any) -> int:
 def fits(name: str) -> bool:
     """Whether an entry may hold a file at this path: it stays below its folder on any system, and is not the manifest.
     """
-    return not (any(part in ("", ".", "..") for part in name.split("/")) or name == MANIFEST or not _is_text(name)
+    return not (any(part in ("", ".", "..") for part in name.split("/")) or name == MANIFEST or not is_text(name)
                 or len(name.encode()) > 1_000 or any(not char.isprintable() or char in "\\:" for char in name))
 
 
