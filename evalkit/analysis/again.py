@@ -13,12 +13,13 @@ tell. So all that was found, with what is above it within the suite and below it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalkit.analysis import cache
 from evalkit.analysis.changes import Changes, find_changes
-from evalkit.analysis.index import CaseHead, Index, SuiteHead
+from evalkit.analysis.index import CaseHead, Index, Place, Step, SuiteHead
 from evalkit.analysis.survey import Stamp, changed_leads, changed_stamps
 from evalkit.analysis.trace import FileTrace, Trace
 
@@ -32,6 +33,8 @@ _LONGEST = 4
 """Times the bytes in use that the file of units may come to; a full compile writes it anew."""
 _SHORT = 1 << 20
 """Bytes that it may hold in any case."""
+_DECLARED = FileTrace._fields.index("looked")
+"""So many fields say what a file declares; the others, what was looked up for it."""
 
 
 def compile_again(root: Path, cases_folder: str, index: Index, started: int,
@@ -51,23 +54,28 @@ def compile_again(root: Path, cases_folder: str, index: Index, started: int,
         return None
     made = compiled.units if compiled else {}
     new = compiled.trace.files if compiled else {}
-    files = {path: new.get(path) or trace.files[path] for path in changes.files}
-    cases = _heads(files, index, made)
-    if _tracks(files) != _tracks(trace.files) or len({case.name.lower() for case in cases}) < len(cases):
-        return None
-    fresh = Index(cases, _suites(index, cases))
-    fresh.stamps, fresh.leads, fresh.log, fresh.key = changes.stamps, index.leads, index.log, index.key
-    fresh.places = {name: place for name, place in index.places.items()
-                    if name not in made and (name in fresh.cases or not name)}
+    files = {**trace.files, **new}
+    step = None
+    if changes.files == (*trace.files,) and all(_alike(file, trace.files[path]) for path, file in new.items()):
+        gone = tuple([path for path in changed if path not in changes.stamps])
+        step = Step(tuple(map(tuple, _heads_of(made).values())), gone, changes.fresh, {}, index.trace)
+        index.go(step)
+    else:
+        files = {path: files[path] for path in changes.files}
+        fresh = _other(index, changes, files, _heads_of(made))
+        if fresh is None or _tracks(files) != _tracks(trace.files):
+            return None
+        index = fresh
+    for name in made:
+        index.places.pop(name, None)
     if not cache.is_young(changes.fresh.values(), started):
         now = cache.KeptTrace(files, trace.looked, changes.listings)
-        fresh.trace = index.trace if now == trace else ""
-        _keep(root, fresh, made, now)
-    return fresh, made
+        _keep(root, index, made, step, None if now == trace else now)
+    return index, made
 
 
 def _too_long(index: Index) -> bool:
-    used = sum(length for _, length, _ in index.places.values())
+    used = sum(map(itemgetter(1), index.places.values()))
     return index.log is None or index.log.size > _SHORT + _LONGEST * used
 
 
@@ -102,8 +110,8 @@ def _looked_at(root: Path, trace: Trace, homes: Iterable[str | None], stamps: Ma
         found |= {str(root / path) for path in looked}
     above = {path[:end] for path in found for end in _ends(path)}
     within, below = tuple(f"{home}/" for home in homes), tuple(f"{path}/" for path in found)
-    return {path: known for path, known in stamps.items()
-            if (path in above or path.startswith(below)) and f"{path}/".startswith(within)}
+    found = {path for path in above if path in stamps} | {path for path in stamps if path.startswith(below)}
+    return {path: stamps[path] for path in found if f"{path}/".startswith(within)}
 
 
 def _ends(path: str) -> Iterator[int]:
@@ -132,14 +140,33 @@ def _tracks(files: Mapping[str, FileTrace]) -> dict[str, set[str]]:
     return found
 
 
-def _heads(files: Mapping[str, FileTrace], index: Index, made: Mapping[str, tuple[Case, ...]]) -> list[CaseHead]:
-    """The heads of all cases, in the order of the files. Names may stand twice: nobody has looked yet."""
+def _alike(file: FileTrace, before: FileTrace) -> bool:
+    """Whether a file declares what it declared, as far as others may know."""
+    return file[:_DECLARED] == before[:_DECLARED]
+
+
+def _heads_of(made: Mapping[str, tuple[Case, ...]]) -> dict[str, CaseHead]:
     if not made:
-        return [index.cases[name] for file in files.values() for name in file.cases]
+        return {}
     from evalkit.analysis.heads import head_of
 
-    return [head_of(made[name]) if name in made else index.cases[name]
-            for file in files.values() for name in file.cases]
+    return {name: head_of(units) for name, units in made.items()}
+
+
+def _other(index: Index, changes: Changes, files: Mapping[str, FileTrace],
+           heads: Mapping[str, CaseHead]) -> Index | None:
+    """An index of other files, or of files that declare something else. None where a name stands twice.
+
+    heads: of cases that were compiled.
+    """
+    cases = [heads.get(name) or index.cases[name] for file in files.values() for name in file.cases]
+    if len({case.name.lower() for case in cases}) < len(cases):
+        return None
+    fresh = Index(cases, _suites(index, cases))
+    fresh.stamps, fresh.leads, fresh.log = changes.stamps, index.leads, index.log
+    fresh.trace, fresh.key = index.trace, index.key
+    fresh.places = {name: place for name, place in index.places.items() if name in fresh.cases or not name}
+    return fresh
 
 
 def _suites(index: Index, cases: Iterable[CaseHead]) -> list[SuiteHead]:
@@ -149,13 +176,19 @@ def _suites(index: Index, cases: Iterable[CaseHead]) -> list[SuiteHead]:
     return [suite._replace(cases=tuple(names[suite.name])) for suite in index.suites.values()]
 
 
-def _keep(root: Path, index: Index, made: Mapping[str, tuple[Case, ...]], trace: cache.KeptTrace) -> None:
+def _keep(root: Path, index: Index, made: Mapping[str, tuple[Case, ...]], step: Step | None,
+          trace: cache.KeptTrace | None) -> None:
+    """step: how it became what it is, without the places of units. trace: where it is another one than was kept."""
     assert index.log is not None
+    places: dict[str, Place] | None = {}
     if made:
         from evalkit.analysis import pickles
 
         places = cache.append_units(root, index.log, {name: pickles.dump(units) for name, units in made.items()})
-        if places is None:
-            return
-        index.places.update(places)
-    cache.keep(root, index, trace)
+    if places is None:
+        return
+    index.places.update(places)
+    if trace is not None:
+        index.trace = cache.write_trace(root, trace)
+    if index.trace and not (step and cache.append_step(root, index, step._replace(places=places, trace=index.trace))):
+        cache.write_index(root, index)

@@ -11,15 +11,17 @@ import hashlib
 import marshal
 import os
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from evalkit.analysis.index import Index, Log, Place, folder_of
+from evalkit.analysis.index import Index, Log, Place, Step, folder_of
 from evalkit.analysis.survey import Listing, Stamp
 from evalkit.analysis.trace import FileTrace
-from evalkit.kept import replace_file, write_kept
+from evalkit.kept import append_kept, replace_file, write_kept
 
-__all__ = ["KeptTrace", "append_units", "is_young", "keep", "new_units", "packed", "read_trace", "unpacked"]
+__all__ = ["KeptTrace", "append_step", "append_units", "is_young", "new_units", "packed", "read_trace", "unpacked",
+           "write_index", "write_trace"]
 
 _TICK = 20_000_000
 """Nanoseconds: more than the clock of a file system takes to go on."""
@@ -52,7 +54,8 @@ def read_trace(root: Path, index: Index) -> KeptTrace | None:
     if hashlib.sha256(data).hexdigest() != index.trace:
         return None
     files, looked, listings = marshal.loads(data)
-    return KeptTrace({path: FileTrace._make(row) for path, row in files.items()}, looked, listings)
+    as_trace = partial(tuple.__new__, FileTrace)  # what `_make` does, without a call in Python for each of thousands
+    return KeptTrace(dict(zip(files, map(as_trace, files.values()), strict=True)), looked, listings)
 
 
 def new_units(root: Path, parts: Mapping[str, bytes]) -> tuple[Log, dict[str, Place]] | None:
@@ -98,12 +101,18 @@ def unpacked(listings: bytes) -> dict[str, Listing]:
     return found
 
 
-def keep(root: Path, index: Index, trace: KeptTrace) -> None:
-    """Keep an index, whose units are in its log, and its trace, unless the index says that this one is kept."""
-    if not index.trace:
-        files = {path: tuple(row) for path, row in trace.files.items()}
-        data = marshal.dumps((files, trace.looked, trace.listings))
-        index.trace = hashlib.sha256(data).hexdigest()
-        if not replace_file(folder_of(root) / "trace", data):
-            return
+def write_trace(root: Path, trace: KeptTrace) -> str:
+    """Keep a trace: the digest by which an index names it; "" where the disk takes it not."""
+    files = {path: tuple(row) for path, row in trace.files.items()}
+    data = marshal.dumps((files, trace.looked, trace.listings))
+    return hashlib.sha256(data).hexdigest() if replace_file(folder_of(root) / "trace", data) else ""
+
+
+def write_index(root: Path, index: Index) -> None:
+    """Keep an index whole. Its units are in its log, and its trace is kept."""
     write_kept(folder_of(root) / "index", index.key, marshal.dumps(index.plain()))
+
+
+def append_step(root: Path, index: Index, step: Step) -> bool:
+    """Add to the file that an index was read from; False where it has to be written whole."""
+    return append_kept(folder_of(root) / "index", index.key, index.kept, marshal.dumps(tuple(step)))

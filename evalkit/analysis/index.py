@@ -4,7 +4,8 @@ A project that was compiled is kept in `.evalkit/cache/compile/`, in three files
 
 * `index`: a head of each case and suite, the place of each case's units in `units`, and the state of all that was
   compiled: stamps of every folder below the cases folder and of every file that was read, leads of every link
-  (survey.py). Where all of these are the same, the index holds. It is plain data, read by `marshal`.
+  (survey.py). Where all of these are the same, the index holds. It is plain data, read by `marshal`. What compiling
+  again changed within some cases is appended to it (`Step`).
 * `units`: the pickled units, case by case (pickles.py). A case is unpickled when somebody asks for it. What is
   compiled later is appended, so that whoever has an older index still finds what that one names.
 * `trace`: what each case file declares and looked up (trace.py). Only compiling again reads it (again.py).
@@ -25,18 +26,18 @@ import hashlib
 import marshal
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from evalkit.analysis.survey import Lead, Stamp, changed_leads, changed_stamps, stamp
-from evalkit.kept import read_kept
+from evalkit.kept import Kept, read_parts
 
-__all__ = ["CaseHead", "Index", "Log", "Place", "SuiteHead", "case_of", "folder_of", "key_of", "load_index",
+__all__ = ["CaseHead", "Index", "Log", "Place", "Step", "SuiteHead", "case_of", "folder_of", "key_of", "load_index",
            "read_index", "without_collecting"]
 
-_FORMAT = 3
+_FORMAT = 4
 _OWN = (".", "analysis", "syntax", "diagnostics", "diagnostics/entries", "grammar", "../grammar")
 """The folders of evalkit that compiling uses. (The grammar is within the package where that is installed.)"""
 _LIBRARIES = ("attr", "lark", "regex")
@@ -69,6 +70,20 @@ class SuiteHead(NamedTuple):
     cases: tuple[str, ...]
 
 
+class Step(NamedTuple):
+    """How an index became another one, whose cases and suites have the same names and stand in the same order.
+
+    heads: of cases, as plain tuples. gone: paths that have no stamp any more. The others replace what goes by the same
+    name or path.
+    """
+
+    heads: tuple[tuple[Any, ...], ...]
+    gone: tuple[str, ...]
+    stamps: dict[str, Stamp]
+    places: dict[str, Place]
+    trace: str
+
+
 class Log:
     """The file of units, open: it is still there for us when another process has replaced it."""
 
@@ -97,21 +112,34 @@ class Index:
 
     The rest is for load_project. stamps, leads: the state of what was compiled. log: the file of units; places: where
     it has those of each case; the suites' data goes by the name "". trace: the digest of the file of that name. key:
-    what all is kept under, as it was before anything was compiled.
+    what all is kept under, as it was before anything was compiled. kept: the file that it was read from.
     """
 
-    __slots__ = ("cases", "key", "leads", "log", "places", "stamps", "suites", "trace", "variables")
+    __slots__ = ("cases", "kept", "key", "leads", "log", "places", "stamps", "suites", "trace", "variables")
 
     def __init__(self, cases: Sequence[CaseHead], suites: Sequence[SuiteHead]) -> None:
         self.cases = {case.name: case for case in cases}
         self.suites = {suite.name: suite for suite in suites}
-        self.variables = tuple(sorted({name for case in cases for name in case.variables}))
+        self.variables = _variables(cases)
         self.stamps: dict[str, Stamp] = {}
         self.leads: dict[str, Lead] = {}
         self.places: dict[str, Place] = {}
         self.log: Log | None = None
         self.trace = ""
         self.key = ""
+        self.kept: Kept | None = None
+
+    def go(self, step: Step) -> None:
+        """Become what a step says."""
+        before = [self.cases[head[0]].variables for head in step.heads]
+        self.cases.update({head[0]: CaseHead._make(head) for head in step.heads})
+        if [self.cases[head[0]].variables for head in step.heads] != before:
+            self.variables = _variables(self.cases.values())
+        for path in step.gone:
+            del self.stamps[path]
+        self.stamps.update(step.stamps)
+        self.places.update(step.places)
+        self.trace = step.trace
 
     def holds(self) -> bool:
         """Whether nothing has changed since."""
@@ -135,20 +163,26 @@ def read_index(root: Path, cases_folder: str) -> Index | None:
     """The index as it was kept, whether or not anything has changed since; None where there is none of ours."""
     folder = folder_of(root)
     key = key_of(root, cases_folder)
-    data = read_kept(folder / "index", key)
-    if data is None:
+    kept = read_parts(folder / "index", key)
+    if kept is None:
         return None
     try:
-        cases, suites, stamps, leads, places, inode, trace = marshal.loads(data)
+        cases, suites, stamps, leads, places, inode, trace = marshal.loads(kept.parts[0])
         log = Log(folder / "units")
         if log.inode != inode or str(root / cases_folder) not in stamps:
             return None
         index = Index([CaseHead._make(row) for row in cases], [SuiteHead._make(row) for row in suites])
-    except (OSError, EOFError, ValueError, TypeError):
+        index.stamps, index.leads, index.places, index.log = stamps, leads, places, log
+        index.trace, index.key, index.kept = trace, key, kept
+        for part in kept.parts[1:]:
+            index.go(Step._make(marshal.loads(part)))
+    except (OSError, EOFError, ValueError, TypeError, KeyError):
         return None
-    index.stamps, index.leads, index.places, index.log = stamps, leads, places, log
-    index.trace, index.key = trace, key
     return index
+
+
+def _variables(cases: Iterable[CaseHead]) -> tuple[str, ...]:
+    return tuple(sorted({name for case in cases for name in case.variables}))
 
 
 def case_of(unit: str) -> str:

@@ -180,5 +180,7 @@ def compile_project(root: Path, cases_folder: str) -> Project:
                 index.log, index.places = written
                 trace = cache.KeptTrace(compiled.trace.files, frozenset(compiled.trace.looked),
                                         cache.packed(seen.listings))
-                cache.keep(root, index, trace)
+                index.trace = cache.write_trace(root, trace)
+                if index.trace:
+                    cache.write_index(root, index)
         return Project(root, index, compiled.units, compiled.suites, _mend(root, cases_folder))

@@ -7,6 +7,7 @@ the project is loaded through the cache and compiled without it; both must tell 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import random
 import shutil
@@ -433,3 +434,27 @@ def test_the_units_are_written_anew_at_times(settled: Path, compiled: list[int |
     load_project(settled.parent)
     assert [2, 2, 2, None] == compiled
     assert (settled.parent / ".evalkit/cache/compile/units").stat().st_size < sizes[0]
+
+
+def test_an_edit_is_appended_to_the_index(settled: Path, compiled: list[int | None]) -> None:
+    """What is read is what was compiled; at times, all of it is written anew."""
+    root, files, found = settled.parent, [], None
+    for number in range(66):
+        edited = BASE.replace("base", "c1").replace("track ts { }", f'about "{number}"; model env M{number} else "v/n"')
+        put(settled / "b/f1.eval", edited)
+        settle()
+        assert str(number) == load_project(root).cases["c1"].about
+        found = load_index(root, "cases")
+        assert found is not None
+        assert str(number) == found.cases["c1"].about
+        assert f"M{number}" in found.variables
+        files.append((root / ".evalkit/cache/compile/index").stat())
+    assert [2] * 66 == compiled
+    anew = [at for at, (before, now) in enumerate(itertools.pairwise(files)) if before.st_ino != now.st_ino]
+    assert 1 == len(anew)
+    assert files[anew[0] + 1].st_size < files[0].st_size + 100 < files[anew[0]].st_size
+    assert found is not None
+    assert truth(root)[2] == [*found.cases.values()]
+    (settled / "b/f1.eval").unlink()
+    settle()
+    assert "c1" not in load_project(root).index.cases

@@ -19,7 +19,7 @@ import pytest
 from evalkit.analysis import cache, compile, index, load_project, model, pickles, project
 from evalkit.authoring.check import check_project
 from evalkit.diagnostics import CaseErrors
-from evalkit.kept import read_kept, write_kept
+from evalkit.kept import write_kept
 from tests.unit.language.project import CASE, SUITE, write
 
 KEPT = ".evalkit/cache/compile"
@@ -191,7 +191,7 @@ def test_a_damaged_file(tmp_path: Path, compiles: list[Path], damage: Callable[[
     kept.write_bytes(damage(data))
     assert first == load_project(tmp_path)
     assert first == load_project(tmp_path)
-    only_longer = name == "units" and damage(data).startswith(data)  # of units, no more is read than there was
+    only_longer = damage(data).startswith(data)  # no more is read than there was
     assert (1 if only_longer else 2) == len(compiles)
 
 
@@ -260,7 +260,7 @@ def test_many_at_once(tmp_path: Path) -> None:
 def test_check_reads_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Warnings need all that compiling finds."""
     load_project(project_in(tmp_path))
-    monkeypatch.setattr(index, "read_kept", lambda *_: pytest.fail("it was read"))
+    monkeypatch.setattr(index, "read_parts", lambda *_: pytest.fail("it was read"))
     assert check_project(tmp_path, "cases").linted
 
 
@@ -272,25 +272,6 @@ def test_every_file_that_is_read_is_noted() -> None:
         text = path.read_text(encoding="utf-8")
         opened = len(re.findall(r"\bopen\(|read_text\(|read_bytes\(", text))
         assert opened == text.count(".will_read("), path.name
-
-
-def test_what_is_kept_is_whole_and_under_its_key(tmp_path: Path) -> None:
-    """A pipe of that name is not waited for."""
-    write_kept(tmp_path / "in" / "a", "k", b"1\n2")
-    assert b"1\n2" == read_kept(tmp_path / "in" / "a", "k")
-    assert None is read_kept(tmp_path / "in" / "a", "l") is read_kept(tmp_path / "gone", "k")
-    os.mkfifo(tmp_path / "pipe")
-    assert None is read_kept(tmp_path / "pipe", "k")
-
-
-def test_keeping_waits_for_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is kept can be made again; and where it cannot be kept, that is told and leaves nothing."""
-    monkeypatch.setattr(os, "fsync", lambda _: pytest.fail("it waited"))
-    assert write_kept(tmp_path / "in" / "a", "k", b"1")
-    assert not write_kept(tmp_path / "in" / "a" / "b", "k", b"1")
-    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError))
-    assert not write_kept(tmp_path / "in" / "b", "k", b"1")
-    assert ["a"] == [path.name for path in (tmp_path / "in").iterdir()]
 
 
 def test_errors_are_not_kept(tmp_path: Path, compiles: list[Path]) -> None:
