@@ -17,11 +17,11 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Kept", "append_kept", "read_kept", "read_parts", "replace_file", "user_cache", "write_kept"]
+__all__ = ["Kept", "append_kept", "keep_step", "read_kept", "read_parts", "replace_file", "user_cache", "write_kept"]
 
 _MOST = 64
 """Parts after which a file is to be written whole again."""
@@ -68,6 +68,11 @@ def read_kept(path: Path, key: str) -> bytes | None:
 def write_kept(path: Path, key: str, data: bytes) -> bool:
     """Keep data, if the disk lets us: whether it did. It replaces what was kept there under another key."""
     return replace_file(path, _line(key, b"", data) + b"\n" + data)
+
+
+def keep_step(path: Path, key: str, kept: Kept | None, part: bytes, whole: Callable[[], bytes]) -> bool:
+    """Keep what changed since that was read: as a part more, or else all of it. Whether that could be done."""
+    return append_kept(path, key, kept, part) or write_kept(path, key, whole())
 
 
 def append_kept(path: Path, key: str, kept: Kept | None, data: bytes) -> bool:

@@ -73,16 +73,20 @@ class _Kind(type):
     def __new__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> _Kind:
         own: dict[str, Field] = {}
         for named, hint in space.get("__annotations__", {}).items():
-            if not (hint.startswith("ClassVar") if type(hint) is str else get_origin(hint) is ClassVar):
-                given = space.pop(named, _NOTHING)
-                if type(given) is not Field:
-                    given, plain = Field(), given
-                    given.default = plain
-                given.name = given.argument = named
-                own[named] = given
-        inherited = [part for base in bases[:1] for part in getattr(base, "__fields__", ()) if part.name not in own]
-        cached = ("__dict__",) if any(type(value) is cached_property for value in space.values()) else ()
-        space["__slots__"] = (*own, *cached)
+            if hint[:8] == "ClassVar" if type(hint) is str else get_origin(hint) is ClassVar:
+                continue
+            part = Field()
+            if named in space:
+                given = space.pop(named)
+                if type(given) is Field:
+                    part = given
+                else:
+                    part.default = given
+            part.name = part.argument = named
+            own[named] = part
+        known = bases[0].__fields__ if bases and type(bases[0]) is _Kind else ()
+        inherited = [part for part in known if part.name not in own] if known else ()
+        space["__slots__"] = (*own, "__dict__") if cached_property in map(type, space.values()) else (*own,)
         space["__fields__"] = parts = (*inherited, *own.values())
         space["__match_args__"] = tuple([part.name for part in parts if part.init and not part.kw_only])
         space["__uses__"] = count()

@@ -13,7 +13,7 @@ tell. So all that was found, with what is above it within the suite and below it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from operator import itemgetter
+from operator import attrgetter, itemgetter, methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,7 +110,7 @@ def _looked_at(root: Path, trace: Trace, homes: Iterable[str | None], stamps: Ma
         found |= {str(root / path) for path in looked}
     above = {path[:end] for path in found for end in _ends(path)}
     within, below = tuple(f"{home}/" for home in homes), tuple(f"{path}/" for path in found)
-    found = {path for path in above if path in stamps} | {path for path in stamps if path.startswith(below)}
+    found = (above & stamps.keys()).union(filter(methodcaller("startswith", below), stamps))
     return {path: stamps[path] for path in found if f"{path}/".startswith(within)}
 
 
@@ -134,8 +134,8 @@ def _home(path: str, suites: Mapping[str, str]) -> str | None:
 def _tracks(files: Mapping[str, FileTrace]) -> dict[str, set[str]]:
     """The tracks of the suites by their folders; suites without any are left out."""
     found: dict[str, set[str]] = {}
-    for file in files.values():
-        if file.home is not None and file.tracks:
+    for file in filter(attrgetter("tracks"), files.values()):
+        if file.home is not None:
             found.setdefault(file.home, set()).update(file.tracks)
     return found
 
@@ -190,5 +190,5 @@ def _keep(root: Path, index: Index, made: Mapping[str, tuple[Case, ...]], step: 
     index.places.update(places)
     if trace is not None:
         index.trace = cache.write_trace(root, trace)
-    if index.trace and not (step and cache.append_step(root, index, step._replace(places=places, trace=index.trace))):
-        cache.write_index(root, index)
+    if index.trace:
+        cache.keep_index(root, index, step and step._replace(places=places, trace=index.trace))

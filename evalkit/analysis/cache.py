@@ -18,10 +18,10 @@ from typing import NamedTuple
 from evalkit.analysis.index import Index, Log, Place, Step, folder_of
 from evalkit.analysis.survey import Listing, Stamp
 from evalkit.analysis.trace import FileTrace
-from evalkit.kept import append_kept, replace_file, write_kept
+from evalkit.kept import keep_step, replace_file, write_kept
 
-__all__ = ["KeptTrace", "append_step", "append_units", "is_young", "new_units", "packed", "read_trace", "unpacked",
-           "write_index", "write_trace"]
+__all__ = ["KeptTrace", "append_units", "is_young", "keep_index", "new_units", "packed", "read_trace", "unpacked",
+           "write_trace"]
 
 _TICK = 20_000_000
 """Nanoseconds: more than the clock of a file system takes to go on."""
@@ -108,11 +108,10 @@ def write_trace(root: Path, trace: KeptTrace) -> str:
     return hashlib.sha256(data).hexdigest() if replace_file(folder_of(root) / "trace", data) else ""
 
 
-def write_index(root: Path, index: Index) -> None:
-    """Keep an index whole. Its units are in its log, and its trace is kept."""
-    write_kept(folder_of(root) / "index", index.key, marshal.dumps(index.plain()))
-
-
-def append_step(root: Path, index: Index, step: Step) -> bool:
-    """Add to the file that an index was read from; False where it has to be written whole."""
-    return append_kept(folder_of(root) / "index", index.key, index.kept, marshal.dumps(tuple(step)))
+def keep_index(root: Path, index: Index, step: Step | None = None) -> None:
+    """Keep an index, whose units are in its log, and whose trace is kept. step: how it became so, where it was read."""
+    path = folder_of(root) / "index"
+    if step is None:
+        write_kept(path, index.key, marshal.dumps(index.plain()))
+    else:
+        keep_step(path, index.key, index.kept, marshal.dumps(tuple(step)), lambda: marshal.dumps(index.plain()))

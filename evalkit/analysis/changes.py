@@ -145,10 +145,10 @@ class _Finder:
         entries = [self._relative(entry) for entry in self.entries]
         if _touches(entries, self.trace.looked):
             raise _Unclear
-        for path in files & known.keys():
-            if not changed.isdisjoint(known[path].read) or (entries and _touches(entries, known[path].looked)):
+        for path, file in known.items():
+            if not changed.isdisjoint(file.read) or (entries and _touches(entries, file.looked)):
                 concerned.add(path)
-        return concerned
+        return concerned & files
 
     def _relative(self, path: str) -> str:
         return Path(path).relative_to(self.root).as_posix()

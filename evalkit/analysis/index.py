@@ -192,7 +192,7 @@ def case_of(unit: str) -> str:
 
 def folder_of(root: Path) -> Path:
     """The folder that a project's compiled cases are kept in."""
-    return root / ".evalkit" / "cache" / "compile"
+    return root / ".evalkit/cache/compile"
 
 
 def key_of(root: Path, cases_folder: str) -> str:

@@ -182,5 +182,5 @@ def compile_project(root: Path, cases_folder: str) -> Project:
                                         cache.packed(seen.listings))
                 index.trace = cache.write_trace(root, trace)
                 if index.trace:
-                    cache.write_index(root, index)
+                    cache.keep_index(root, index)
         return Project(root, index, compiled.units, compiled.suites, _mend(root, cases_folder))

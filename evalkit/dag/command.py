@@ -8,6 +8,8 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from doit.cmd_run import Run as DoitRun
@@ -135,9 +137,9 @@ class Run(DoitRun):  # type: ignore[misc]
         def settle(reporter: Reporter) -> None:
             """Once all has run, and while the state is open."""
             rows.update({name: [_row(plan, one) for one in of_name] for name, of_name in trials.items()})
-            found = _each_once(rows[name] for name in asked)
-            if found:
-                held = [row for of_name in look.rows.values() for row in of_name] if look.summed_up else ()
+            held = {*map(attrgetter("place"), chain.from_iterable(look.rows.values()))} if look.summed_up else set()
+            found = _each_once(rows[name] for name in (trials if held else asked))
+            if found or held:
                 errors.extend(sum_up(look.root, look.run, found, progress, new=reporter.made_results, held=held,
                                      declared=_declared(look)))
                 errors.extend(drawn(look.root, look.run, look.environ, look.choices, held=held))
@@ -145,7 +147,7 @@ class Run(DoitRun):  # type: ignore[misc]
                 with contextlib.suppress(EvalkitError, DatabaseException):  # only the next run's quickness hangs on it
                     look.keep({name: list(zip(of_name, rows[name], strict=True)) for name, of_name in trials.items()
                                if of_name and name.startswith("case:") and all(map(_is_settled, rows[name]))},
-                              summed_up=not errors if found else None)
+                              summed_up=not errors if found or held else None)
 
         progress.units([one.trial.id for one in each])
         progress.spent(0.0, plan.choices.budget)

@@ -203,7 +203,7 @@ class Invocation:
         if self._settled is None:
             return
         program = [self._plan.program] if self._plan and self._plan.program else []
-        folder = self.root / "results" / self.run
+        folder = self.root / f"results/{self.run}"
         said = _with() if summed_up else "not summed up"
         reports = [folder / name for name in (*REPORTS, PAGE, DATA)]
         report = [] if summed_up is None else [UpToDateTask(f"report:{self.run}", said, [], reports, [])]

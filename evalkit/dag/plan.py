@@ -241,7 +241,8 @@ class Plan:
             self.asking.check()
         built = []
         wanted = None if meant is None else set(meant)
-        cases = {name: self.project.units[name] for name in self.project.units if wanted is None or name in wanted}
+        names = self.project.units if wanted is None else filter(wanted.__contains__, self.project.units)
+        cases = {name: self.project.units[name] for name in names}
         if asked is not None and whole:
             self._check_names(cases.values())
         for name, units in cases.items():
@@ -264,7 +265,7 @@ class Plan:
 
     def _add_suites(self, built: Collection[str]) -> None:
         heads, there = self.project.index.suites.values(), set(built)
-        self.graph.add_suites({head.name: (head.about, [case for case in head.cases if case in there])
+        self.graph.add_suites({head.name: (head.about, [*filter(there.__contains__, head.cases)])
                                for head in heads})
 
     def add_report(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,7 +27,7 @@ __all__ = ["can_draw", "declared_units", "draw_page", "drawn", "page_is_behind",
 
 def summary_places(root: Path, run: str) -> tuple[Path, Path]:
     """The folder of a run's results, and the file that keeps what is known of them."""
-    return root / "results" / run, root / ".evalkit" / "cache" / "report" / run
+    return root / f"results/{run}", root / f".evalkit/cache/report/{run}"
 
 
 def declared_units(index: Index) -> dict[str, int]:
@@ -56,11 +56,11 @@ def told(changes: Sequence[str]) -> str:
 
 
 def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress, *, new: bool = True,
-           held: Sequence[Row] = (), declared: Mapping[str, int] | None = None) -> list[EvalkitError]:
+           held: Collection[str] = (), declared: Mapping[str, int] | None = None) -> list[EvalkitError]:
     """Bring a run's summary up to date where any of these trials, or anything else that it knows, changed.
 
-    new: some of the results were just made. held, declared: see `update_report`. Returns what went wrong: results that
-    cannot be read are left out, and told.
+    new: some of the results were just made. held (ids of other trials), declared: see `update_report`. Returns what
+    went wrong: results that cannot be read are left out, and told.
     """
     from evalkit.errors import EvalkitError
 
@@ -70,7 +70,7 @@ def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress, *, new
     why = "" if (folder / "summary.json").exists() else "never run"
     try:
         state = update_report(folder, cache, finished, unfinished=unfinished,
-                              held=[row.place for row in held if row.ended], declared=declared)
+                              held=held, declared=declared)
     except EvalkitError as error:
         return [error]
     if state.written or new:  # else results were looked at again, and are the same
@@ -80,7 +80,7 @@ def sum_up(root: Path, run: str, rows: Sequence[Row], progress: Progress, *, new
 
 
 def draw_page(root: Path, run: str, environ: Mapping[str, str], choices: Choices, *, forced: bool = False,
-              held: Sequence[Row] = ()) -> PageState:
+              held: Collection[str] = ()) -> PageState:
     """Bring a run's report.html up to date with its summary. forced: all of it anew. held: see `update_page`.
 
     Raises UserError where Jinja2 is not installed, HarnessError where it cannot be written.
@@ -91,9 +91,9 @@ def draw_page(root: Path, run: str, environ: Mapping[str, str], choices: Choices
     from evalkit.report.html import update_page
 
     places = Places.of(root, environ, choices.store)
-    return update_page(places.results / run, places.state / "cache" / "page" / run, places.store,
+    return update_page(places.results / run, places.state / f"cache/page/{run}", places.store,
                        Redactor.of(environ, secret_names(root)), prompt=_Prompts(root, choices.cases), forced=forced,
-                       held=[row.place for row in held if row.ended])
+                       held=held)
 
 
 def page_is_behind(folder: Path) -> None:
@@ -108,7 +108,7 @@ def can_draw() -> bool:
 
 
 def drawn(root: Path, run: str, environ: Mapping[str, str], choices: Choices, *,
-          held: Sequence[Row] = ()) -> list[EvalkitError]:
+          held: Collection[str] = ()) -> list[EvalkitError]:
     """`draw_page` at the end of a run: what went wrong. Without Jinja2 there is no page, and nothing wrong."""
     from evalkit.errors import EvalkitError, HarnessError
 

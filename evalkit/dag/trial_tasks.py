@@ -182,7 +182,7 @@ class TrialTasks:
                          doc=f"{self.trial.subject.shown} at work", part_of="agent")
 
     def _add_grade(self, check: Check, after: str) -> str:
-        place = self.folder / "grades" / f"{check.id}.json"
+        place = self.folder / f"grades/{check.id}.json"
         inputs: Inputs = {}
         reads, looks = reads_transcript(check), isinstance(check.spec, SnapshotSpec)
 
@@ -211,7 +211,7 @@ class TrialTasks:
         from evalkit.grade.judge import VERSION, grade_judge  # it imports what asks models
 
         choice = self.graph.judge
-        place = self.folder / "judge" / f"{judge.id}.json"
+        place = self.folder / f"judge/{judge.id}.json"
         models = choice.models(self.case, judge)
         state = choice.state(models)
         if state == "on" and not choice.asked and judge.on_request:
@@ -250,8 +250,8 @@ class TrialTasks:
     @cached_property
     def _places(self) -> list[Path]:
         """The files of its grades."""
-        return [*(self.folder / "grades" / f"{check.id}.json" for check in self.case.checks),
-                *(self.folder / "judge" / f"{judge.id}.json" for judge in self.case.judges)]
+        return [*(self.folder / f"grades/{check.id}.json" for check in self.case.checks),
+                *(self.folder / f"judge/{judge.id}.json" for judge in self.case.judges)]
 
     def _all_grades(self) -> list[Grade]:
         return [self._grades.get(place.name) or read_record(place, Grade) for place in self._places]

@@ -79,7 +79,7 @@ def _found() -> Iterator[tuple[int, list[str]]]:
                 data = file.read()
         except OSError:  # it ended meanwhile, or belongs to another user
             continue
-        if not data and _becoming(Path(f"/proc/{pid}")):
+        if not data and _becoming(pid):
             yield pid, []
         if needle in data and pid != own:
             for variable in data.split(b"\0"):
@@ -95,17 +95,18 @@ def _processes() -> list[int]:
         return []
 
 
-def _becoming(process: Path) -> bool:
+def _becoming(pid: int) -> bool:
     """Whether a process without an environment may get one in a moment: it was started just now. (proc_pid_stat(5);
     neither a zombie nor one of the kernel's own.)
     """
     try:
-        fields = (process / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - of hundreds
+            fields = file.read().rpartition(b")")[2].split()
         state, flags, started = fields[0], int(fields[6]), int(fields[19]) / os.sysconf("SC_CLK_TCK")
     except (OSError, IndexError, ValueError):  # it ended meanwhile
         return False
     young = time.clock_gettime(time.CLOCK_BOOTTIME) - started < _YOUNG
-    return young and state not in "ZX" and not flags & _OF_THE_KERNEL
+    return young and state not in b"ZX" and not flags & _OF_THE_KERNEL
 
 
 def descendants() -> set[int]:

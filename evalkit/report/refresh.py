@@ -27,7 +27,7 @@ from evalkit.report.junit import JUNIT, Suite, junit_text
 from evalkit.report.row import Row
 from evalkit.report.summary import TrialSummary, json_text, line_of, line_of_row, line_text, summary_text
 from evalkit.report.told import Told, told_of
-from evalkit.report.update import AGGREGATE, REPORTS, SUMMARY, Known, ReportState, bytes_digest
+from evalkit.report.update import AGGREGATE, REPORTS, SUMMARY, Known, ReportState, Step, bytes_digest
 from evalkit.structure import plain_fields
 from evalkit.values import State, field
 
@@ -69,8 +69,8 @@ def refresh(folder: Path, known: Known, changes: Container[str], places: Iterabl
                   {place: _mark(line, told[place]) for place, line in lines.items()}, statuses, lines, told))
 
 
-def told_as_before(folder: Path, known: Known, changes: Iterable[str], declared: Mapping[str, int]) -> Known | None:
-    """What is known now, where all that changed are results of which the same is told; None where it is not so.
+def told_as_before(folder: Path, known: Known, changes: Iterable[str], declared: Mapping[str, int]) -> Step | None:
+    """What is to be known now, where all that changed are results of which the same is told; None where it is not so.
 
     Arguments are those of `refresh`; known needs no texts.
     """
@@ -84,8 +84,7 @@ def told_as_before(folder: Path, known: Known, changes: Iterable[str], declared:
             return None
     if known.damaged or (declared and [*known.marks] != sorted(known.marks, key=place_order(declared))):
         return None
-    unsettled = {place: digest for place, digest in known.unsettled.items() if place not in found.results}
-    return known._replace(results=known.results | found.results, unsettled=unsettled | found.unsettled)
+    return Step(found.results, found.unsettled)
 
 
 def _mark(line: bytes, told: bytes) -> str:

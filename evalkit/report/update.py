@@ -21,7 +21,10 @@ that was read so soon after it changed the digest is kept too, and compared.
 import contextlib
 import fcntl
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from itertools import chain
+from operator import methodcaller
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,11 +33,11 @@ import orjson
 from evalkit import __version__
 from evalkit.analysis.survey import Stamp, changed_stamps
 from evalkit.errors import HarnessError
-from evalkit.kept import read_kept, write_kept
+from evalkit.kept import Kept, keep_step, read_kept, read_parts, write_kept
 from evalkit.report.row import Row
 
-__all__ = ["AGGREGATE", "DATA", "PAGE", "REGRADED", "REPORTS", "SUMMARY", "Known", "ReportState", "bytes_digest",
-           "report_changes", "update_report"]
+__all__ = ["AGGREGATE", "DATA", "PAGE", "REGRADED", "REPORTS", "SUMMARY", "Known", "ReportState", "Step",
+           "bytes_digest", "report_changes", "update_report"]
 
 SUMMARY = "summary.json"
 AGGREGATE = "aggregate.json"
@@ -46,7 +49,7 @@ DATA = "report-data"
 """The folder of what that page shows of trials."""
 REGRADED = "regrade.json"
 """Beside a result.json: what the trial comes to by the checks as they were when it was graded again."""
-_KEY = f"report 7 of evalkit {__version__}"
+_KEY = f"report 8 of evalkit {__version__}"
 """To be raised with every change of what a line is made of."""
 
 
@@ -62,6 +65,13 @@ class ReportState(NamedTuple):
     written: tuple[str, ...]
     errors: tuple[HarnessError, ...]
     changes: tuple[str, ...] = ()
+
+
+class Step(NamedTuple):
+    """What changed where all is told as before: stamps and digests, by place, of the results that were read."""
+
+    results: dict[str, Stamp | None]
+    unsettled: dict[str, str]
 
 
 class Known(NamedTuple):
@@ -84,13 +94,17 @@ class Known(NamedTuple):
     lines: dict[str, bytes]
     told: dict[str, bytes]
 
+    def after(self, step: Step) -> "Known":
+        unsettled = {place: digest for place, digest in self.unsettled.items() if place not in step.results}
+        return self._replace(results=self.results | step.results, unsettled=unsettled | step.unsettled)
+
 
 def report_changes(folder: Path, cache: Path, trials: Iterable[str] = ()) -> list[str]:
     """What changed since the last update: results and reports, by path below the run's folder; [] where nothing did.
 
     Arguments are those of `update_report`. Where nothing is known, that is the summary.
     """
-    known = _known(cache)
+    known, _ = _known(cache)
     return [SUMMARY] if known is None else [*_changes(folder, known, _places(folder, trials))]
 
 
@@ -101,50 +115,53 @@ def update_report(folder: Path, cache: Path, trials: Iterable[str] = (), *, unfi
 
     folder: results/<run>. cache: the file to keep lines in; it can be deleted at any time. trials: ids
     (<run>/<subject>/<unit>/trial-N) of those that may have got a result. unfinished: rows of trials that have none now,
-    whatever an older result.json says. held: ids of trials that the last update knew, and whose result and aggregate
-    the caller has just found unmoved since: they are not looked at again. full: look for results that nobody named too.
-    declared: places of units among those of their case, in which order they are told. Raises HarnessError where it
-    cannot write.
+    whatever an older result.json says. held: ids of others, which the last update knew, and whose results and
+    aggregates the caller has just found unmoved since: they are not looked at again. full: look for results that nobody
+    named too. declared: places of units among those of their case, in which order they are told. Raises HarnessError
+    where it cannot write.
     """
-    places = _places(folder, trials)
+    places, still = _places(folder, trials), frozenset(_places(folder, held))
     rows = {place: row for row in unfinished for place in _places(folder, [row.place])}
     with _alone(cache):
-        known = _known(cache)
-        changes = {} if known is None else _changes(folder, known, places, {*_places(folder, held)})
+        known, kept = _known(cache)
+        changes = {} if known is None else _changes(folder, known, places, still)
         if known is not None and not changes and not rows and not full:
             return ReportState(len(known.results), 0, (), ())
         told = (SUMMARY,) if known is None else tuple(changes)
         from evalkit.report.refresh import refresh, told_as_before  # only here: it imports what makes lines
 
         if known is not None and not rows and not full:
-            same = told_as_before(folder, known, changes, declared or {})
-            if same is not None:
-                _keep_head(cache, same)
-                return ReportState(len(same.marks), len(changes), (), (), told)
+            step = told_as_before(folder, known, changes, declared or {})
+            if step is not None:
+                keep_step(cache, _KEY, kept, orjson.dumps([*step]), partial(_head, known.after(step)))
+                return ReportState(len(known.marks), len(changes), (), (), told)
         known = None if changes.get(SUMMARY, ()) is None else _with_texts(cache, known)  # it was deleted: start anew
         if known is None:
             known, changes, full = Known({}, [], {}, {}, {}, {}, {}, {}), {}, True
-        state, now = refresh(folder, known, changes, [*places, *rows], rows, full=full, declared=declared or {})
+        state, now = refresh(folder, known, changes, [*places, *sorted(still), *rows], rows, full=full,
+                             declared=declared or {})
         if now != known or [*now.lines] != [*known.lines]:
             write_kept(_texts(cache), _texts_key(now), b"\n".join(
                 [orjson.dumps([*now.statuses.values()]), *now.lines.values(), *now.told.values()]))
-            _keep_head(cache, now)
+            write_kept(cache, _KEY, _head(now))
         return state._replace(changes=told)
 
 
 def _places(folder: Path, trials: Iterable[str]) -> list[str]:
-    run = f"{folder.name}/"
-    return [trial.removeprefix(run) for trial in trials]
+    return [*map(methodcaller("removeprefix", f"{folder.name}/"), trials)]
 
 
-def _known(cache: Path) -> Known | None:
-    """What the last update left, without its texts."""
-    kept = read_kept(cache, _KEY)
+def _known(cache: Path) -> tuple[Known | None, Kept | None]:
+    """What the last update left, without its texts; and the file of it."""
+    kept = read_parts(cache, _KEY)
     if kept is None:
-        return None
-    results, damaged, unsettled, written, marks = orjson.loads(kept)
-    return Known({place: stamp and tuple(stamp) for place, stamp in results.items()}, damaged, unsettled,
-                 {path: tuple(stamp) for path, stamp in written.items()}, marks, {}, {}, {})
+        return None, None
+    whole, *steps = map(orjson.loads, kept.parts)
+    results, without, damaged, unsettled, written, marks = whole
+    known = Known(_stamps(*results) | dict.fromkeys(without), damaged, unsettled, _stamps(*written), marks, {}, {}, {})
+    for stamps, digests in steps:
+        known = known.after(Step({place: stamp and tuple(stamp) for place, stamp in stamps.items()}, digests))
+    return known, kept
 
 
 def _with_texts(cache: Path, known: Known | None) -> Known | None:
@@ -159,8 +176,22 @@ def _with_texts(cache: Path, known: Known | None) -> Known | None:
                           told=dict(zip(known.marks, lines[count:], strict=True)))
 
 
-def _keep_head(cache: Path, known: Known) -> None:
-    write_kept(cache, _KEY, orjson.dumps([*known][:-3]))
+def _head(known: Known) -> bytes:
+    """All but the texts."""
+    stamps = {place: stamp for place, stamp in known.results.items() if stamp is not None}
+    without = [place for place, stamp in known.results.items() if stamp is None]
+    return orjson.dumps([_columns(stamps), without, known.damaged, known.unsettled, _columns(known.written),
+                         known.marks])
+
+
+def _columns(stamps: Mapping[str, Stamp]) -> tuple[list[str], list[int]]:
+    """Paths, and the numbers of all stamps in a row: of these, tuples are soon made again."""
+    return [*stamps], [*chain.from_iterable(stamps.values())]
+
+
+def _stamps(paths: list[str], numbers: list[int]) -> dict[str, Stamp]:
+    each = iter(numbers)
+    return dict(zip(paths, zip(each, each, each, each, strict=True), strict=True))
 
 
 def _texts(cache: Path) -> Path:
@@ -173,19 +204,22 @@ def _texts_key(known: Known) -> str:
 
 
 def _changes(folder: Path, known: Known, places: Iterable[str],
-             held: Collection[str] = ()) -> dict[str, Stamp | None]:
+             held: frozenset[str] = frozenset()) -> dict[str, Stamp | None]:
     """The files below the folder that came or went or were replaced, with their stamps now.
 
     held: places that need no look, as long as the summary is the one that was written with what is known.
     """
-    within, results = f"{folder}/", known.results
-    summary = {within + SUMMARY: known.written.get(SUMMARY)}
-    if held and changed_stamps(summary):
-        held = ()
-    above = {f"{place.rpartition('/')[0]}/{AGGREGATE}" for place in held}
-    stamps = {f"{within}{place}/result.json": stamp for place, stamp in results.items() if place not in held}
-    stamps |= {f"{within}{place}/result.json": None for place in (*places, *known.damaged) if place not in results}
-    stamps |= {within + path: stamp for path, stamp in known.written.items() if path not in above}
+    within, results, written = f"{folder}/", known.results, known.written
+    looked = {*places, *known.damaged, *held}
+    if held and not changed_stamps({within + SUMMARY: written.get(SUMMARY)}):
+        looked -= held & results.keys()
+        looked |= results.keys() - held
+        aggregates = {f"{place.rpartition('/')[0]}/{AGGREGATE}" for place in looked}
+        written = {path: written[path] for path in (*REPORTS, *sorted(aggregates)) if path in written}
+    else:
+        looked |= results.keys()
+    stamps = {f"{within}{place}/result.json": results.get(place) for place in sorted(looked)}
+    stamps |= {within + path: stamp for path, stamp in written.items()}
     changes = changed_stamps(stamps)
     for place, digest in known.unsettled.items():
         path = f"{within}{place}/result.json"

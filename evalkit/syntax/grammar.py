@@ -132,7 +132,7 @@ def lark_table() -> Table:
     """The grammar as a table. It reads what Lark keeps to itself: a test compares both parsers."""
     lark: Any = _parser()
     table = lark.parser.parser._parse_table
-    rules: list[tuple[str, int, tuple[int, ...]]] = []
+    rules: list[list[Any]] = []
     origins: list[str] = []
     numbers: dict[Any, int] = {}
     kept: set[str] = set()
@@ -151,7 +151,7 @@ def lark_table() -> Table:
             assert not rule.options.expand1, f"rule `{name}` would need `?`, which fast.py does not know"
             numbers[rule] = len(rules)
             origins.append(str(rule.origin.name))
-            rules.append(("" if name.startswith("_") else name, len(rule.expansion), tuple(parts)))
+            rules.append(["" if name.startswith("_") else name, len(rule.expansion), parts])
         return numbers[rule]
 
     states = [orjson.dumps({name: target if action is Shift else ~number(target) for name, (action, target) in

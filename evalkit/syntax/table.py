@@ -32,7 +32,7 @@ class Table(Value):
     keywords: dict[str, str]
     kept: frozenset[str]
     states: list[str]
-    rules: list[tuple[str, int, tuple[int, ...]]]
+    rules: list[list[Any]]
     origins: list[str]
     start: int
     end: int
@@ -43,8 +43,7 @@ class Table(Value):
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Table:
-        return cls(**{**data, "kept": frozenset(data["kept"]), "rules": [
-            (name, size, tuple(parts)) for name, size, parts in data["rules"]]})
+        return cls(**{**data, "kept": frozenset(data["kept"])})
 
 
 def grammar_file() -> Path:

@@ -12,8 +12,10 @@ Texts of trials are in these files alone, and each passed the redactor.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
+from operator import methodcaller
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +25,7 @@ from evalkit import __version__
 from evalkit.analysis.survey import stamps_of
 from evalkit.errors import HarnessError
 from evalkit.execute.secrets import Redactor
-from evalkit.kept import read_kept, write_kept
+from evalkit.kept import Kept, keep_step, read_parts
 from evalkit.records import BadRecord, read_plain, write_bytes
 from evalkit.report.html.program import program_files
 from evalkit.report.update import DATA, PAGE, REGRADED, SUMMARY
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DATA", "PAGE", "PageState", "update_page"]
 
-_FORM = 4
+_FORM = 5
 """To be raised with every change of what the data of a trial holds."""
 
 
@@ -63,14 +65,13 @@ def update_page(folder: Path, cache: Path, store: Path, redactor: Redactor, *, p
     if summary is None:
         return PageState()
     key = _key(redactor)
-    known = _NOTHING if forced else _known(cache, key)
-    run = f"{folder.name}/"
-    still = {trial.removeprefix(run) for trial in held} if (folder / DATA).is_dir() else set()
+    known, kept = (_NOTHING, None) if forced else _known(cache, key)
+    still = {*map(methodcaller("removeprefix", f"{folder.name}/"), held)} if (folder / DATA).is_dir() else set()
     still &= known.trials.keys()
     stands = known.page == [summary, page, program]
     trials = [] if stands and still else read_plain(folder / SUMMARY)["trials"]
     data = _Data(folder, partial(_reader, redactor, store, prompt), known.trials)
-    data.keep(known.trials if stands and still else _places(trials), still)
+    data.keep(known.trials.keys() if stands and still else {*_places(trials)}, still)
     data.drop(everything=known is _NOTHING)
     if not stands:
         from evalkit.report.html.page import render
@@ -80,9 +81,9 @@ def update_page(folder: Path, cache: Path, store: Path, redactor: Redactor, *, p
         write_bytes(folder / PAGE, text.encode(), sync=False)
         data.written.append(PAGE)
         [page] = _stamps([f"{folder}/{PAGE}"])
-    now = _Known([summary, page, program], data.stamps)
-    if now != known:
-        write_kept(cache, key, orjson.dumps([now.page, now.trials]))
+    page_now, changed = [summary, page, program], data.changed
+    if changed or page_now != known.page:
+        keep_step(cache, key, kept, orjson.dumps([page_now, changed]), lambda: orjson.dumps([page_now, data.stamps]))
     return PageState(tuple(data.written), tuple(data.errors))
 
 
@@ -121,15 +122,25 @@ class _Data:
 
     def __init__(self, folder: Path, reader: Callable[[], Reader], before: Mapping[str, list[Any]]) -> None:
         self._folder, self._reader, self._before = folder, reader, before
+        self._looked: list[str] = []
         self.stamps: dict[str, list[Any]] = {}
         self.written: list[str] = []
         self.errors: list[HarnessError] = []
 
-    def keep(self, places: Iterable[str], held: Collection[str]) -> None:
+    @property
+    def changed(self) -> dict[str, list[Any] | None]:
+        """The stamps that are others than before, None of what is gone."""
+        asked = (*self._looked, *(self._before.keys() - self.stamps.keys()))
+        return {place: self.stamps.get(place) for place in asked if self.stamps.get(place) != self._before.get(place)}
+
+    def keep(self, places: AbstractSet[str], held: AbstractSet[str]) -> None:
         """Have the data of trials there, and right. held: those whose data is."""
+        held = held & places
+        self.stamps = dict(zip(held, map(self._before.__getitem__, held), strict=True))
+        self._looked = sorted(places - held)
         changed: list[str] = []
-        for place in places:
-            now = self._before[place] if place in held else self._look(place)
+        for place in self._looked:
+            now = self._look(place)
             if now[0] is not None:
                 self.stamps[place] = now
                 if now != self._before.get(place):
@@ -154,7 +165,7 @@ class _Data:
     def drop(self, *, everything: bool) -> None:
         """Remove the data of trials that are gone. everything: look for it, as nobody knows what there is."""
         root = self._folder / DATA
-        gone = [root / f"{place}.js" for place in self._before if place not in self.stamps]
+        gone = [root / f"{place}.js" for place in self._before.keys() - self.stamps.keys()]
         if everything:
             wanted = {root / f"{place}.js" for place in self.stamps}
             gone += [path for path in root.rglob("*.js") if path not in wanted]
@@ -187,9 +198,18 @@ def _key(redactor: Redactor) -> str:
     return f"page {_FORM} of evalkit {__version__} {redactor.fingerprint('report')[:16]}"
 
 
-def _known(cache: Path, key: str) -> _Known:
-    kept = read_kept(cache, key)
-    return _NOTHING if kept is None else _Known(*orjson.loads(kept))
+def _known(cache: Path, key: str) -> tuple[_Known, Kept | None]:
+    """What the last update left: all, and what changed since."""
+    kept = read_parts(cache, key)
+    if kept is None:
+        return _NOTHING, None
+    page, trials = orjson.loads(kept.parts[0])
+    for part in kept.parts[1:]:
+        page, changed = orjson.loads(part)
+        trials |= changed
+        for place in [place for place, stamps in changed.items() if stamps is None]:
+            del trials[place]
+    return _Known(page, trials), kept
 
 
 def _stamps(paths: Sequence[str]) -> list[list[int] | None]:

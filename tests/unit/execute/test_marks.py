@@ -41,16 +41,16 @@ def test_only_the_young_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         assert b"" == (place / "environ").read_bytes()
         monkeypatch.setattr(marks, "_YOUNG", 1e9)
-        assert marks._becoming(place)
+        assert marks._becoming(process.pid)
         monkeypatch.setattr(marks, "_YOUNG", 0.0)
-        assert not marks._becoming(place)
+        assert not marks._becoming(process.pid)
         monkeypatch.setattr(marks, "_YOUNG", 1e9)
         process.kill()
         while " Z " not in (place / "stat").read_text():
             pass
-        assert not marks._becoming(place)
+        assert not marks._becoming(process.pid)
     finally:
         process.kill()
         process.wait()
-    assert not marks._becoming(place)
-    assert not marks._becoming(Path("/proc/2")), "one of the kernel's own"
+    assert not marks._becoming(process.pid)
+    assert not marks._becoming(2), "one of the kernel's own"
