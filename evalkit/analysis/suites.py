@@ -9,7 +9,6 @@ from evalkit.analysis import model as m
 from evalkit.analysis.files import Files, relative
 from evalkit.analysis.findings import Findings, Names
 from evalkit.analysis.levels import Block, Level, Levels
-from evalkit.analysis.toolchains import resolve_toolchain
 from evalkit.analysis.twice import report_twice
 from evalkit.diagnostics import did_you_mean
 from evalkit.syntax import nodes as n
@@ -118,6 +117,8 @@ def _index(findings: Findings, root: Path, folder: Path, node: n.Suite) -> Suite
             suite.checks.setdefault(statement.name.value, statement)
             _define(findings, statement)
         elif isinstance(statement, n.Toolchain):
+            from evalkit.analysis.toolchains import resolve_toolchain
+
             toolchains.add(statement.name)
             found.append(resolve_toolchain(findings, statement))
         elif isinstance(statement, n.Tier):

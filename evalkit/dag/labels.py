@@ -11,13 +11,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from urllib.parse import unquote
 
 from evalkit.values import Value
 
 __all__ = ["TaskName", "label", "labels", "read_name"]
 
-_TRIAL = re.compile(r"[^/:]+/(?P<subject>[^:]+)/(?P<unit>[^/:]+)/trial-(?P<number>[0-9]+)")
+
+@cache
+def _trial() -> re.Pattern[str]:
+    return re.compile(r"[^/:]+/(?P<subject>[^:]+)/(?P<unit>[^/:]+)/trial-(?P<number>[0-9]+)")
 
 
 class TaskName(Value):
@@ -31,12 +35,12 @@ class TaskName(Value):
 def read_name(task: str) -> TaskName:
     kind, _, rest = task.partition(":")
     trial, _, item = rest.partition(":")
-    return TaskName(kind, trial, item) if _TRIAL.fullmatch(trial) else TaskName(kind, "", rest)
+    return TaskName(kind, trial, item) if _trial().fullmatch(trial) else TaskName(kind, "", rest)
 
 
 def label(trial: str) -> str:
     """The unit of a trial, with the trial's number from the second on. A text that is no trial's id is left alone."""
-    match = _TRIAL.fullmatch(trial)
+    match = _trial().fullmatch(trial)
     if match is None:
         return trial
     return match["unit"] if match["number"] == "1" else f"{match['unit']}#{match['number']}"
@@ -50,5 +54,5 @@ def labels(trials: Iterable[str]) -> dict[str, str]:
 
 
 def _subject(trial: str) -> str:
-    match = _TRIAL.fullmatch(trial)
+    match = _trial().fullmatch(trial)
     return " ".join(unquote(part) for part in match["subject"].split("/")) if match else ""

@@ -13,6 +13,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -75,8 +76,7 @@ def _found() -> Iterator[tuple[int, list[str]]]:
     own = os.getpid()
     for pid in _processes():
         try:
-            with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:  # noqa: PTH123 - of hundreds
-                data = file.read()
+            data = _read(f"/proc/{pid}/environ")
         except OSError:  # it ended meanwhile, or belongs to another user
             continue
         if not data and _becoming(pid):
@@ -95,13 +95,21 @@ def _processes() -> list[int]:
         return []
 
 
+def _read(path: str) -> bytes:
+    """A file of /proc: there are hundreds, and a file object asks for more than their bytes. Raises OSError."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return b"".join(iter(partial(os.read, file, 1 << 16), b""))
+    finally:
+        os.close(file)
+
+
 def _becoming(pid: int) -> bool:
     """Whether a process without an environment may get one in a moment: it was started just now. (proc_pid_stat(5);
     neither a zombie nor one of the kernel's own.)
     """
     try:
-        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - of hundreds
-            fields = file.read().rpartition(b")")[2].split()
+        fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
         state, flags, started = fields[0], int(fields[6]), int(fields[19]) / os.sysconf("SC_CLK_TCK")
     except (OSError, IndexError, ValueError):  # it ended meanwhile
         return False

@@ -12,7 +12,6 @@ from evalkit.errors import HarnessError
 from evalkit.execute.asking import Models
 from evalkit.execute.budget import Budget
 from evalkit.execute.contents import FolderContents
-from evalkit.execute.off_limits import linked, off_limits
 from evalkit.execute.places import Places
 from evalkit.execute.secrets import Redactor
 from evalkit.execute.store import Store
@@ -72,6 +71,8 @@ class Session(State):
 
     def off_limits(self, private: Iterable[Path]) -> tuple[Path, ...]:
         """The folder of the cases, by all its names, and these; links below it are looked for once in a run."""
+        from evalkit.execute.off_limits import linked, off_limits
+
         cases = self.root / self.cases
         if self._linked is None:
             self._linked = linked(cases)

@@ -21,7 +21,6 @@ import orjson
 from evalkit.analysis.survey import Stamp, stamp
 from evalkit.errors import HarnessError
 from evalkit.records import SCHEMA, BadRecord, read_plain, write_bytes
-from evalkit.report.arm_order import place_order
 from evalkit.report.csv_file import CSV, csv_text
 from evalkit.report.junit import JUNIT, Suite, junit_text
 from evalkit.report.row import Row
@@ -56,6 +55,8 @@ def refresh(folder: Path, known: Known, changes: Container[str], places: Iterabl
             found.read(place)
     lines, told = found.lines, found.told
     if declared or lines.keys() != known.lines.keys():
+        from evalkit.report.arm_order import place_order
+
         lines = {place: lines[place] for place in sorted(lines, key=place_order(declared))}
         told = {place: told[place] for place in lines}
     moved = [*lines] != [*known.lines]
@@ -82,8 +83,13 @@ def told_as_before(folder: Path, known: Known, changes: Iterable[str], declared:
         found.read(place)
         if place not in found.lines or _mark(found.lines[place], found.told[place]) != known.marks[place]:
             return None
-    if known.damaged or (declared and [*known.marks] != sorted(known.marks, key=place_order(declared))):
+    if known.damaged:
         return None
+    if declared:
+        from evalkit.report.arm_order import place_order
+
+        if [*known.marks] != sorted(known.marks, key=place_order(declared)):
+            return None
     return Step(found.results, found.unsettled)
 
 
