@@ -30,17 +30,19 @@ from evalkit.grade.page_server import SITE, Site, serving
 from evalkit.grade.page_time import LONGEST, Busy, PageTime
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Page
+    from playwright.sync_api import BrowserContext, Page, ViewportSize
 
 __all__ = ["main"]
 
-_TURNS = 30
-"""How often a page that has loaded must answer, a tenth of a second apart, before it is taken to work: three seconds,
-and more on a machine that is busy, or for a page that keeps it busy."""
+_TURNS, _PAUSE = 15, 0.2
+"""How often a page that has loaded must answer before it is taken to work, and the seconds before each question: three
+seconds, and more on a machine that is busy, or for a page that keeps it busy."""
 _AFTER = 5.0
 """Seconds of its own that the page has for these turns at least, also where it needed all of its time to load."""
-_QUIET = 10
+_QUIET = 5
 """How many of these must follow the last request."""
+_WINDOW: ViewportSize = {"width": 800, "height": 450}
+"""As wide as a page for desks needs: without a graphics card each pixel of a scene costs time."""
 _PICTURE = 30.0
 """Seconds that a picture of the page may take."""
 _END = 10.0
@@ -103,7 +105,7 @@ def main(job_file: str, report_file: str, screenshot: str) -> None:
             executable_path=job["browser"], args=list(_FLAGS), proxy={"server": proxy},
             chromium_sandbox=os.geteuid() != 0 and not job.get("walls"))  # root has none, walls allow no second one
         report.data["browser"] = browser.version
-        context = browser.new_context(viewport={"width": 1280, "height": 720}, service_workers="block",
+        context = browser.new_context(viewport=_WINDOW, service_workers="block",
                                       accept_downloads=False)
         watch = _Watch(report)
         watch.on(context)
@@ -140,7 +142,7 @@ def _load(page: Page, path: str, limit: float, report: Report, watch: _Watch, sc
     turns, since = 0, 0
     try:
         while (turns < _TURNS or since < _QUIET) and clock.had() < enough and clock.rest() > 0:
-            page.wait_for_timeout(100)
+            page.wait_for_timeout(_PAUSE * 1000)
             if not clock.within(partial(_waited, page.wait_for_function, "true")):
                 report.trouble("time", f"the page did not answer within {limit:g} s")
                 return
