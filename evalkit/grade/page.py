@@ -28,20 +28,21 @@ from evalkit.analysis.model import PageSpec, Toolchain
 from evalkit.errors import HarnessError
 from evalkit.grade.evidence import EVIDENCE_LIMIT, excerpt, plain
 from evalkit.grade.final_tree import Copy, FinalTree
+from evalkit.grade.page_time import LONGEST
 from evalkit.grade.verdict import Verdict
 from evalkit.records import write_bytes
 
 __all__ = ["DISTRIBUTIONS", "find_browser", "grade_page", "page_version"]
 
-VERSION = "page 3"
+VERSION = "page 4"
 DISTRIBUTIONS = ("playwright",)
 """Distributions whose versions are part of the grader's. A newer browser grades nothing again by itself."""
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _USUAL = Path("/usr/bin/chromium")
 _OF_BROWSER = ("/etc/chromium.d", "/opt/google/chrome")
 """What browsers read beside what is in /usr: Debian's start script fails without the former."""
-_OURS = 60
-"""Seconds for what is not the page's: the browser's start, the time that it is watched, its end."""
+_OURS = 120
+"""Seconds for what is not the page's: the browser's start, a picture, its end."""
 _LARGEST_REPORT, _LARGEST_PICTURE = 1_000_000, 20_000_000
 """Bytes of what the browser's process leaves."""
 _KINDS = {"uncaught": ("uncaught error", "uncaught errors"), "console": ("console error", "console errors"),
@@ -107,11 +108,14 @@ def _looked_at(copy: Copy, job: dict[str, Any], limit: int, tree: FinalTree) -> 
             for folder in (sys.prefix, sys.base_prefix, *_OF_BROWSER):
                 if Path(folder).exists():
                     room.show(Path(folder))
-        finished = room.run(argv, cwd=desk, env=env, limit=limit + _OURS, log=log, tick=tree.session.tick)
+        finished = room.run(argv, cwd=desk, env=env, limit=LONGEST * limit + _OURS, log=log, tick=tree.session.tick)
     try:
         report: dict[str, Any] = json.loads(_left(place, _LARGEST_REPORT))
     except ValueError:
         report = {"stage": "starting", "troubles": [], "notes": [], "browser": ""}
+    if report.get("busy") and not report["troubles"]:
+        raise HarnessError(f"the machine is too busy: of {LONGEST * limit} s the page had too few to be judged",
+                           hint="run less at the same time, or give the check more `time`")
     if report["stage"] == "done":
         return report, _left(picture, _LARGEST_PICTURE)
     if report["stage"] == "starting" or not finished.ended_by:
@@ -128,7 +132,7 @@ def _code(desk: Path) -> Path:
     target = desk / "code/evalkit/grade"
     target.mkdir(parents=True)
     shutil.copy(here.parent / "__init__.py", target.parent)
-    for name in ("__init__.py", "page_child.py", "page_server.py"):
+    for name in ("__init__.py", "page_child.py", "page_server.py", "page_time.py"):
         shutil.copy(here / name, target)
     return desk / "code"
 

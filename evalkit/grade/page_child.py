@@ -3,12 +3,13 @@
     python -m evalkit.grade.page_child JOB REPORT SCREENSHOT
 
 JOB is JSON: `root` and `packages` (folders), `path` (of the page), `browser` (its program), `limit` (seconds until the
-page has to be there), `walls` (whether the room has walls, which then hold the browser). REPORT is written over as
-things happen, so that it tells how far a process came that was ended:
+page has to be there and in which it has to answer, of its own: page_time.py), `walls` (whether the room has walls,
+which then hold the browser). REPORT is written over as things happen, so that it tells how far a process came that was
+ended:
 
     {"stage": "starting" | "loading" | "watching" | "done", "browser": version,
      "troubles": [{"kind": "uncaught" | "console" | "request" | "blocked" | "time" | "crash", "told": words}],
-     "notes": [words]}
+     "notes": [words], "busy": whether the machine left the page too little time to say anything of it}
 
 Chromium has no other network than the proxy of page_server.py, and none of its own requests.
 """
@@ -19,25 +20,31 @@ import json
 import os
 import sys
 import threading
-import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from evalkit.grade.page_server import SITE, Site, serving
+from evalkit.grade.page_time import LONGEST, Busy, PageTime
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Page
+    from playwright.sync_api import BrowserContext, Page, ViewportSize
 
 __all__ = ["main"]
 
-_TURNS = 30
-"""How often a page that has loaded must answer, a tenth of a second apart, before it is taken to work: three seconds,
-and more on a machine that is busy, or for a page that keeps it busy."""
+_TURNS, _PAUSE = 15, 0.2
+"""How often a page that has loaded must answer before it is taken to work, and the seconds before each question: three
+seconds, and more on a machine that is busy, or for a page that keeps it busy."""
 _AFTER = 5.0
-"""Seconds that these turns have at least, also where a page needed all of its time to load."""
-_QUIET = 10
+"""Seconds of its own that the page has for these turns at least, also where it needed all of its time to load."""
+_QUIET = 5
 """How many of these must follow the last request."""
+_WINDOW: ViewportSize = {"width": 800, "height": 450}
+"""As wide as a page for desks needs: without a graphics card each pixel of a scene costs time."""
+_PICTURE = 30.0
+"""Seconds that a picture of the page may take."""
 _END = 10.0
 """Seconds that the browser has to end."""
 _MOST, _LONGEST = 50, 1_000
@@ -48,6 +55,7 @@ _FLAGS = (
     "--disable-client-side-phishing-detection", "--disable-quic", "--disable-dev-shm-usage", "--mute-audio",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--proxy-bypass-list=<-loopback>",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp", "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-gpu-watchdog",  # it ends what has no graphics card and little of a processor
     "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist",
     "--autoplay-policy=no-user-gesture-required",
 )
@@ -62,7 +70,7 @@ class Report:
 
     def __init__(self, place: Path) -> None:
         self.place = place
-        self.data: dict[str, Any] = {"stage": "starting", "browser": "", "troubles": [], "notes": []}
+        self.data: dict[str, Any] = {"stage": "starting", "browser": "", "troubles": [], "notes": [], "busy": False}
         self.write()
 
     def stage(self, stage: str) -> None:
@@ -97,11 +105,14 @@ def main(job_file: str, report_file: str, screenshot: str) -> None:
             executable_path=job["browser"], args=list(_FLAGS), proxy={"server": proxy},
             chromium_sandbox=os.geteuid() != 0 and not job.get("walls"))  # root has none, walls allow no second one
         report.data["browser"] = browser.version
-        context = browser.new_context(viewport={"width": 1280, "height": 720}, service_workers="block",
+        context = browser.new_context(viewport=_WINDOW, service_workers="block",
                                       accept_downloads=False)
         watch = _Watch(report)
         watch.on(context)
-        _load(context.new_page(), job["path"], float(job["limit"]), report, watch, Path(screenshot))
+        try:
+            _load(context.new_page(), job["path"], float(job["limit"]), report, watch, Path(screenshot))
+        except Busy:
+            report.data["busy"] = True
         for asked in site.refused:
             if not _is_its_own(asked) and not any(_bare(asked) in item["told"] for item in report.data["troubles"]):
                 report.trouble("blocked", f"{_bare(asked)}: there is no network (asked for beside the page)")
@@ -112,40 +123,51 @@ def main(job_file: str, report_file: str, screenshot: str) -> None:
 
 
 def _load(page: Page, path: str, limit: float, report: Report, watch: _Watch, screenshot: Path) -> None:
-    from playwright.sync_api import Error, TimeoutError
+    from playwright.sync_api import Error
 
-    deadline = time.monotonic() + limit
+    clock = PageTime(limit)
     report.stage("loading")
     try:
-        page.goto(SITE + quote(path), wait_until="load", timeout=limit * 1000)
-    except TimeoutError:
-        report.trouble("time", f"the page did not load within {limit:g} s")
-        return
+        if not _waited(partial(page.goto, wait_until="commit"), SITE + quote(path), LONGEST * limit):
+            raise Busy  # nothing of the page ran yet
+        if not clock.within(partial(_waited, page.wait_for_load_state, "load")):
+            report.trouble("time", f"the page did not load within {limit:g} s")
+            return
     except Error as error:
         report.trouble("crash" if watch.is_gone() else "request", _first_line(error))
     if watch.is_gone():
         return
     report.stage("watching")
-    deadline = max(deadline, time.monotonic() + _AFTER)
+    enough = max(limit, clock.had() + _AFTER)
     turns, since = 0, 0
     try:
-        while (turns < _TURNS or since < _QUIET) and time.monotonic() < deadline:
-            page.wait_for_timeout(100)
-            page.wait_for_function("true", timeout=max(1000.0, (deadline - time.monotonic()) * 1000))
+        while (turns < _TURNS or since < _QUIET) and clock.had() < enough and clock.rest() > 0:
+            page.wait_for_timeout(_PAUSE * 1000)
+            if not clock.within(partial(_waited, page.wait_for_function, "true")):
+                report.trouble("time", f"the page did not answer within {limit:g} s")
+                return
             turns, since = turns + 1, 0 if watch.moved() else since + 1
             if watch.is_gone():
                 return
-    except TimeoutError:
-        report.trouble("time", f"the page did not answer within {limit:g} s")
-        return
     except Error as error:
         if not watch.is_gone():
             report.trouble("crash", _first_line(error))
         return
     try:
-        page.screenshot(path=screenshot, timeout=10_000)
+        page.screenshot(path=screenshot, timeout=_PICTURE * 1000)
     except Error as error:
         report.note(f"no screenshot: {_first_line(error)}")
+
+
+def _waited(wait: Callable[..., Any], what: str, seconds: float) -> bool:
+    """Whether one of Playwright's waits for a page came to its end."""
+    from playwright.sync_api import TimeoutError
+
+    try:
+        wait(what, timeout=seconds * 1000)
+    except TimeoutError:
+        return False
+    return True
 
 
 class _Watch:

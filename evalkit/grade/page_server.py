@@ -85,8 +85,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     site: Site
-    protocol_version = "HTTP/1.1"
-    timeout = 30
+    protocol_version = "HTTP/1.1"  # without a limit of time: a browser on a busy machine may take a file in late
 
     def do_GET(self) -> None:
         target = urlsplit(self.path)

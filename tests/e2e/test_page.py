@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +17,7 @@ from evalkit.analysis.model import Check, PageSpec
 from evalkit.execute.lanes import LANES
 from evalkit.grade.grader import grade_check
 from evalkit.grade.page_child import _is_its_own
+from evalkit.grade.page_time import PageTime
 from evalkit.grade.verdict import Verdict
 from evalkit.values import evolve
 from tests.processes import proc_files
@@ -87,6 +92,39 @@ def test_what_goes_wrong(tmp_path: Path, body: str, summary: str, told: str) -> 
     verdict = loaded(tmp_path, body, limit=5)
     assert ("fail", summary) == (verdict.status, verdict.summary), verdict.evidence
     assert verdict.evidence.startswith(told)
+
+
+def test_a_page_that_is_slow(tmp_path: Path) -> None:
+    """Each answer has the whole time: one that comes is no hang, however long all of them take."""
+    verdict = loaded(tmp_path, """<script>(function draw() {
+      const t = Date.now();
+      while (Date.now() - t < 1700);
+      requestAnimationFrame(draw);
+    })()</script>""", limit=5)
+    assert "pass" == verdict.status, verdict.evidence
+
+
+def test_time_on_a_busy_machine() -> None:
+    """Three programs on one processor: what waits for it has at most a third of the time; what sleeps loses nothing."""
+    processor = min(os.sched_getaffinity(0))
+
+    def had(code: str, programs: int) -> float:
+        """The share of the time that these programs had."""
+        pinned = f"import os; os.sched_setaffinity(0, [{processor}])\n{code}"
+        running = [subprocess.Popen([sys.executable, "-c", pinned]) for _ in range(programs)]
+        try:
+            time.sleep(1)
+            began = time.monotonic()
+            clock = PageTime(60)
+            time.sleep(2)
+            return clock.had() / (time.monotonic() - began)
+        finally:
+            for program in running:
+                program.kill()
+                program.wait()
+
+    assert 0 < had("while True: pass", 3) < 0.4
+    assert 0.7 < had("import time; time.sleep(60)", 1) <= 1
 
 
 @pytest.fixture

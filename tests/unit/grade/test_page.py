@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -118,7 +119,24 @@ def test_a_browser_that_does_not_work(tmp_path: Path, monkeypatch: pytest.Monkey
     assert verdict.summary.startswith("the browser does not work (status 1)")
 
 
+def test_a_machine_that_is_too_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no fail of the page either, unless something else went wrong before."""
+    troubles: list[dict[str, str]] = []
+
+    def run(_: LocalRoom, argv: list[str], **__: object) -> Finished:
+        Path(argv[-2]).write_text(json.dumps(
+            {"stage": "done", "browser": "1", "troubles": troubles, "notes": [], "busy": True}))
+        return Finished(0, 0.1)
+
+    monkeypatch.setattr(LocalRoom, "run", run)
+    verdict = graded(tmp_path / "a")
+    assert ("error", "the machine is too busy: of 40 s the page had too few to be judged") == (
+        verdict.status, verdict.summary)
+    troubles.append({"kind": "console", "told": "broken"})
+    assert "fail" == graded(tmp_path / "b").status
+
+
 def test_its_version() -> None:
     """What drives the browser is part of it."""
-    assert grader_version(PageSpec("index.html")).startswith("page 3, playwright ")
+    assert grader_version(PageSpec("index.html")).startswith("page 4, playwright ")
     assert ["METADATA"] == [file.name for file in grader_files(PageSpec("index.html"))]
