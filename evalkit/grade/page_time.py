@@ -4,7 +4,8 @@ A page that needs 10 seconds needs 40 where three others are at work beside it, 
 each thread how long it ran and how long it stood ready and was not let, be it for other work or for the quota of a
 container (`schedstat` in proc(5)). A page lost what its threads waited, but has at least the share of the time that
 they got of what they asked for: many threads wait at once. One that waits for what never comes loses nothing. Where
-nothing is counted (no Linux), all seconds are the page's.
+nothing is counted (no Linux), all seconds are the page's. A page that had as many seconds of processors as its limit
+has is not waited for any longer in the end: threads that it starts without end wait for each other, not for others.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class PageTime:
         self._threads, self._clock = threads, clock
         self._began = self._looked = clock()
         self._counted = threads()
-        self._had = 0.0
+        self._had = self._ran = 0.0
 
     def had(self) -> float:
         """Seconds that the page had."""
@@ -67,6 +68,7 @@ class PageTime:
         passed = now - self._looked
         self._had += max(passed - waited / 1e9, passed * ran / max(ran + waited, 1))
         self._looked, self._counted = now, counted
+        self._ran += ran / 1e9
         return self._had
 
     def rest(self) -> float:
@@ -78,6 +80,8 @@ class PageTime:
         until = self.had() + self.limit
         while (left := until - self.had()) > 0:
             if (rest := self.rest()) <= 0:
+                if self._ran >= self.limit:
+                    return False
                 raise Busy
             if does(max(min(left, rest), 1.0)):
                 return True
