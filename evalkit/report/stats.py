@@ -13,7 +13,8 @@ One place for all of them, so that every output names its method in the same wor
 * `trials_to_see`: the power of the paired t test, with the variance split as in Miller 2024 (arXiv:2411.00640, ch. 5).
 
 An interval of one value is never drawn: one trial says nothing of how far another would lie. Everything heavy is
-imported where it is used: an ordinary run needs none of it.
+imported where it is used. The two intervals that a run's own reports have take the quantiles from scipy.special and the
+rest from the textbook: importing scipy.stats takes a second more, in every run that an agent or a model works in.
 """
 
 from __future__ import annotations
@@ -87,9 +88,21 @@ def _scipy() -> Any:
     try:
         from scipy import stats
     except ImportError:
-        raise UserError("intervals need scipy, which is not installed",
-                        hint="pip install 'evalkit[stats]' has it") from None
+        raise _lacks_scipy() from None
     return stats
+
+
+def _quantiles() -> Any:
+    """scipy's special functions: `ndtri` and `stdtrit` are quantiles. Raises UserError as `_scipy` does."""
+    try:
+        from scipy import special
+    except ImportError:
+        raise _lacks_scipy() from None
+    return special
+
+
+def _lacks_scipy() -> UserError:
+    return UserError("intervals need scipy, which is not installed", hint="pip install 'evalkit[stats]' has it")
 
 
 def _lacks_statsmodels() -> UserError:
@@ -111,8 +124,11 @@ def wilson(passed: int, count: int) -> Interval:
     """A rate of at least one trial, as a share, with its Wilson interval; of one trial without."""
     if count < 2:
         return _none(passed / count, count)
-    found = _scipy().binomtest(passed, count).proportion_ci(CONFIDENCE, method="wilson")
-    return Interval(passed / count, float(found.low), float(found.high), count, WILSON)
+    rate, failed = passed / count, count - passed
+    z = float(_quantiles().ndtri(1 - ALPHA / 2))
+    centre = (passed + z * z / 2) / (count + z * z)
+    reach = z * math.sqrt(passed * failed / count + z * z / 4) / (count + z * z)
+    return Interval(rate, centre - reach if passed else 0.0, centre + reach if failed else 1.0, count, WILSON)
 
 
 def mean_t(values: Sequence[float]) -> Interval:
@@ -120,8 +136,9 @@ def mean_t(values: Sequence[float]) -> Interval:
     mean = mean_of(values)
     if len(values) < 2 or _alike(values):
         return _none(mean, len(values))
-    found = _scipy().ttest_1samp(values, 0.0).confidence_interval(CONFIDENCE)
-    return Interval(mean, float(found.low), float(found.high), len(values), STUDENT)
+    spread = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+    reach = float(_quantiles().stdtrit(len(values) - 1, 1 - ALPHA / 2)) * spread / math.sqrt(len(values))
+    return Interval(mean, mean - reach, mean + reach, len(values), STUDENT)
 
 
 def _alike(values: Sequence[float]) -> bool:

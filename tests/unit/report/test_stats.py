@@ -47,6 +47,24 @@ def test_wilson(passed: int, count: int, low: float, high: float) -> None:
     assert (low, high, "Wilson interval") == (round(found.low, 4), round(found.high, 4), found.method)
 
 
+def test_wilson_is_scipys() -> None:
+    """Of every count up to 30, but for the last digits."""
+    from scipy.stats import binomtest
+
+    for count in range(2, 31):
+        for passed in range(count + 1):
+            found, theirs = wilson(passed, count), binomtest(passed, count).proportion_ci(0.95, method="wilson")
+            assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), rel=1e-12)
+
+
+@pytest.mark.parametrize("values", [SLEEP, SLEEP_1, SLEEP_2, MAIZE, [0.1, 0.3], [1e9, 1e9 + 1, 1e9 + 3]])
+def test_a_mean_by_t_is_scipys(values: list[float]) -> None:
+    from scipy.stats import ttest_1samp
+
+    found, theirs = mean_t(values), ttest_1samp(values, 0.0).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), rel=1e-12)
+
+
 def test_a_mean_by_t() -> None:
     """R's `t.test(extra ~ group, data = sleep, paired = TRUE)`: mean -1.58, 95 % from -2.4598858 to -0.7001142."""
     found = mean_t(SLEEP)
