@@ -208,11 +208,6 @@ def crash(folder: Path, whole: Undisturbed, killer: Path, *, kills: int, seed: i
     return hits
 
 
-def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, undisturbed: Undisturbed, killer: Path) -> None:
-    """Four kills."""
-    assert crash(tmp_path, undisturbed, killer, kills=4, seed=4) >= 3
-
-
 def test_a_kill_while_trees_are_packed(tmp_path: Path) -> None:
     """Right after the first agent's note is written: what was noted is kept, and started once."""
     (tmp_path / "killer").mkdir()
@@ -234,7 +229,6 @@ def test_a_kill_while_trees_are_packed(tmp_path: Path) -> None:
         assert set() == made.finished()
 
 
-@pytest.mark.slow
 def test_runs_that_are_killed_thirty_times(tmp_path: Path, undisturbed: Undisturbed, killer: Path) -> None:
     """Thirty kills, from one to five of a project, and each project comes to its end."""
     hits, seed = 0, 0
@@ -243,11 +237,10 @@ def test_runs_that_are_killed_thirty_times(tmp_path: Path, undisturbed: Undistur
         hits += crash(tmp_path / str(seed), undisturbed, killer, kills=1 + seed % 5, seed=seed)
 
 
-@pytest.mark.slow
 def test_a_run_that_is_killed_at_one_step_after_the_other(tmp_path: Path, killer: Path) -> None:
-    """Of one unit with a judge, from nothing: right before each third step that changes anything on the disk.
+    """Of one unit with a judge, from nothing: right before each sixth step that changes anything on the disk.
 
-    (It takes two minutes. All steps passed when this was written.)
+    (All steps passed when this was written.)
     """
     with units(tmp_path, 1) as made:
         project = made.project
@@ -257,7 +250,7 @@ def test_a_run_that_is_killed_at_one_step_after_the_other(tmp_path: Path, killer
         key, expected, outcome = made.keys()["unit-01"], table(first), made.outcome()
         steps = int((tmp_path / "steps").read_text())
         assert steps > 50
-        for step in range(1, steps, 3):
+        for step in range(1, steps, 6):
             for folder in ("results", ".evalkit"):
                 shutil.rmtree(project.path(folder))
             before = made.agent.starts["unit-01"]

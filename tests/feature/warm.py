@@ -53,7 +53,8 @@ class Warm:
 def warm() -> Warm:
     """The server of these tests; it ends with them."""
     server = subprocess.Popen([sys.executable, "-m", "tests.feature.warm"], cwd=REPOSITORY, text=True,
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})  # who forks has no threads
     atexit.register(server.communicate)  # it ends with its input
     return Warm(server)
 
@@ -68,6 +69,7 @@ def _serve() -> None:
     for module in pkgutil.walk_packages(evalkit.__path__, "evalkit."):
         with contextlib.suppress(ImportError):  # a run that needs it says so
             importlib.import_module(module.name)
+    importlib.import_module("scipy.stats")  # what a run imports that draws intervals takes longer than the rest of it
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
