@@ -85,9 +85,11 @@ def test_clones_of_one_prewarm_are_each_graded_right(native: RealProject) -> Non
     assert ("pass", "pass", "fail") == (found["own-tests"], found["spec-good"], found["spec-bad"]), done.out
     assert 1 == done.err.count("prewarm, once for all trials")
     for name, own in (("planted", "fail"), ("fine", "pass")):
-        done = native.doit("run", "case:kanban-board", f"agent=wrong:{name}", "jobs=2")
-        found = statuses(native, f"wrong%3A{name}")
-        assert (own, "fail") == (found["own-tests"], found["spec-bad"]), done.out
+        trial = f"latest/wrong%3A{name}/kanban-board/trial-1"
+        done = native.doit("run", f"grade:{trial}:own-tests", f"agent=wrong:{name}")
+        assert 0 == done.status, done.err + done.out
+        verdict = json.loads((native.root / "results" / trial / "grades/own-tests.json").read_text())["verdict"]
+        assert own == verdict["status"], verdict
         assert "prewarm" not in done.err, "the prewarm is shared"
     assert 1 == len(list((native.root / ".evalkit/store/warm").glob("*/*")))
 
