@@ -27,9 +27,11 @@ _MACHINE = re.compile(r"^([ \t]*-? ?(?:OS Version|Platform|Shell|Is (?:a|directo
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*"
+# The number before a month may be a file's size, as `ls -l` has it: there a day and a time follow.
 _DATES = (
     (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|\s?[+-]\d\d:?\d\d)?)?\b"), "<date>"),
-    (re.compile(rf"\b(?:{_DAY},? )?(?:{_MONTH} +\d{{1,2}}|\d{{1,2}} {_MONTH})(?:,? +(?:\d{{4}}|\d\d:\d\d(?::\d\d)?))*"
+    (re.compile(rf"\b(?:{_DAY},? )?(?:{_MONTH} +\d{{1,2}}|\d{{1,2}} {_MONTH}(?! +\d{{1,2}} ))"
+                r"(?:,? +(?:\d{4}|\d\d:\d\d(?::\d\d)?))*"
                 r"(?: +(?:UTC|GMT|[A-Z]{3,4}))?(?: +\d{4})?\b"), "<date>"),
 )
 _SHORT_LIVED = (
