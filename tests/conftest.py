@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 LONGEST = (
-    "e2e/test_xrblocks", "e2e/test_native_proof", "e2e/test_supabase", "e2e/test_sandbox", "feature/test_parallel",
-    "e2e/test_live", "e2e/test_native_checkout", "e2e/test_claude", "e2e/test_native", "feature/test_crash",
+    "e2e/test_xrblocks", "e2e/test_native_proof", "e2e/test_supabase", "feature/test_parallel", "e2e/test_sandbox",
+    "e2e/test_live", "feature/test_crash", "e2e/test_claude", "e2e/test_native_checkout", "e2e/test_native",
     "feature/test_signals", "feature/test_edits", "feature/test_settled", "feature/test_viewer", "feature/test_planted",
     "e2e/test_page", "e2e/test_report", "e2e/test_audit", "feature/test_disk", "feature/test_calls",
     "feature/test_sandbox_kill", "feature/test_broken", "feature/test_two_runs", "feature/test_regrade",

@@ -106,7 +106,7 @@ def test_the_tree_at_hand_is_measured(real: RealProject, checkout: Path) -> None
     assert {} == real.doit("run", CASE, "run=checkout").ran
     skill = checkout / "skill-data/ts-core/SKILL.md"
     skill.write_text(skill.read_text() + "\nBe brief.\n")
-    edited = real.doit("run", CASE, "run=checkout")
+    edited = real.doit("run", "agent:checkout/oracle/ts-habits-core/trial-1", "run=checkout")
     assert edited.status == 0, edited.err + edited.out
     assert {"toolchain", "workspace", "agent"} <= set(edited.ran)
 
