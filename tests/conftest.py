@@ -6,9 +6,13 @@ with those of the most tests, and a module of one long test comes last).
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+
+# Some thousand processes import evalkit: where none may keep what it compiled, each compiles all of it again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 LONGEST = (
     "e2e/test_xrblocks", "e2e/test_native_proof", "e2e/test_supabase", "feature/test_parallel", "e2e/test_sandbox",
