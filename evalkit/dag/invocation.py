@@ -8,6 +8,7 @@ This module imports nothing that only the rest needs.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import re
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -185,7 +186,8 @@ class Invocation:
             choices["lane"] = f"auto, with {find_bwrap(self.environ.get('PATH'))}"
         self._settled = Settled(self.root, state, context_of(choices, self.environ, self.index.variables), self.started)
         report = f"report:{self.run}"
-        found = self._settled.find({report: _with(), **{name: self._fingerprint(name) for name in names}})
+        wanted = {report: _with(self.index.cases), **{name: self._fingerprint(name) for name in names}}
+        found = self._settled.find(wanted)
         self.summed_up = found.pop(report, None) is not None
         self.rows = {}
         for name, rows in found.items():
@@ -204,7 +206,7 @@ class Invocation:
             return
         program = [self._plan.program] if self._plan and self._plan.program else []
         folder = self.root / f"results/{self.run}"
-        said = _with() if summed_up else "not summed up"
+        said = _with(self.index.cases) if summed_up else "not summed up"
         reports = [folder / name for name in (*REPORTS, PAGE, DATA)]
         report = [] if summed_up is None else [UpToDateTask(f"report:{self.run}", said, [], reports, [])]
         self._settled.keep([*report, *(
@@ -216,6 +218,9 @@ class Invocation:
             for name, trials in done.items())])
 
 
-def _with() -> str:
-    """With what a run is summed up: one that had no page is looked at again once there can be one."""
-    return "a page" if can_draw() else "no page"
+def _with(cases: Iterable[str]) -> str:
+    """With what a run is summed up: one that had no page is looked at again once there can be one, and any when other
+    cases are there: whoever removed one may have removed its results.
+    """
+    names = hashlib.blake2b("\n".join(cases).encode(), digest_size=16).hexdigest()
+    return f"{'a page' if can_draw() else 'no page'}, cases {names}"

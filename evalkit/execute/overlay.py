@@ -29,6 +29,8 @@ def lay_over(source: Path, tree: Path) -> None:
             continue
         if path.is_symlink() and not path.is_file():
             raise UserError(f"{path} is a link that leads to no file", hint="put the files themselves there")
+        if not path.is_file() and not path.is_dir():
+            raise UserError(f"{path} is neither a file nor a folder", hint="cases are made of files: take it away")
         target = tree / path.relative_to(source)
         try:
             _put(path, target)

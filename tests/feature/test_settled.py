@@ -6,6 +6,7 @@ the records of what has settled: whoever finds a case up to date, task by task, 
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sqlite3
@@ -312,6 +313,33 @@ def test_a_summary_that_could_not_be_made_is_made_by_the_next_run(settled: MiniP
     finally:
         shutil.rmtree(aggregate, ignore_errors=True)
         settled.edit("cases/mini/bow.eval", '; check absent "*.txt" as none', "")
+        settle(settled)
+
+
+def test_a_case_that_went_with_its_results(settled: MiniProject) -> None:
+    """The reports tell of it no more, though nothing is left to run."""
+    case, text = settled.path("cases/mini/bow.eval"), settled.path("cases/mini/bow.eval").read_text()
+
+    def told() -> set[str]:
+        lines = json.loads(settled.path("results/latest/summary.json").read_bytes())["trials"]
+        return {line["case"] for line in lines if line["agent"] == "oracle"}
+
+    case.unlink()
+    try:
+        assert set() == run(settled, "all")[1]  # its result is still there
+        assert told() == ALL
+        settled.write("cases/mini/curtsy.eval", text.replace("case bow", "case curtsy"))
+        shutil.rmtree(settled.path(f"{LATEST}/bow"))
+        assert "report" in run(settled, "all")[1]
+        assert {"greeting", "curtsy", "wave"} == told()
+        settled.path("cases/mini/curtsy.eval").unlink()
+        shutil.rmtree(settled.path(f"{LATEST}/curtsy"))
+        assert {"report"} == run(settled, "all")[1]
+        assert {"greeting", "wave"} == told()
+        assert (set(), set()) == run(settled, "all")[1:]
+    finally:
+        settled.write("cases/mini/bow.eval", text)
+        settled.path("cases/mini/curtsy.eval").unlink(missing_ok=True)
         settle(settled)
 
 

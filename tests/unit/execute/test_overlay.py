@@ -102,6 +102,13 @@ def test_other_links_of_the_source_are_refused(target: str, source: Path, tmp_pa
         lay_over(source, tmp_path / "tree")
 
 
+def test_a_pipe_is_refused(source: Path, tmp_path: Path) -> None:
+    """It is no file, and the disk is not to blame."""
+    os.mkfifo(source / "pipe")
+    with pytest.raises(UserError, match="neither a file nor a folder"):
+        lay_over(source, tmp_path / "tree")
+
+
 def test_a_missing_source(tmp_path: Path) -> None:
     """An answer that is not there is an error, not an empty answer."""
     with pytest.raises(UserError, match="there is no folder"):
