@@ -104,7 +104,7 @@ def add_checks(page: Page, row: Row, *, several: bool, results: str) -> None:
         if Path(failed := f"{results}/{row.place}/failed").is_dir():
             page.lines.append(f"  what it printed: {failed}")  # not folded: a path is to be copied
         return
-    if several:
+    if several or (row.status == "error" and not any(check.status == "error" for check in row.checks)):
         page.add(f"{name}: {row.reason}")
     if row.note and not row.self_check:
         page.add(f"  {row.note}")

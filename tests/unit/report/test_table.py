@@ -85,6 +85,12 @@ kanban-board  fail    ✗✗          -     31    1.2k  $1.20  4m08s
 """
 
 
+def test_why_nothing_was_graded() -> None:
+    """No check is amiss: the trial alone says it."""
+    told = table(row(a_result(a_check("looks", advisory=True))))
+    assert "\nkanban-board: nothing was graded: every check was skipped or is advisory" in told
+
+
 def test_where_the_output_of_a_trial_without_a_result_lies(tmp_path: Path) -> None:
     """Its path stands there where an attempt left any."""
     row = a_failed_row("the agent ended without a result")
