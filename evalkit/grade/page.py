@@ -108,7 +108,7 @@ def _looked_at(copy: Copy, job: dict[str, Any], limit: int, tree: FinalTree) -> 
             for folder in (sys.prefix, sys.base_prefix, *_OF_BROWSER):
                 if Path(folder).exists():
                     room.show(Path(folder))
-        finished = room.run(argv, cwd=desk, env=env, limit=LONGEST * limit + _OURS, log=log, tick=tree.session.tick)
+        finished = room.run(argv, cwd=desk, env=env, limit=2 * LONGEST * limit + _OURS, log=log, tick=tree.session.tick)
     try:
         report: dict[str, Any] = json.loads(_left(place, _LARGEST_REPORT))
     except ValueError:

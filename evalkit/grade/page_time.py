@@ -19,7 +19,7 @@ from pathlib import Path
 __all__ = ["LONGEST", "Busy", "PageTime"]
 
 LONGEST = 8
-"""How many times its limit a page gets at most, on the clock."""
+"""How many times its limit a page gets on the clock at most: for one thing, and until the last thing is begun."""
 _LOOKS = 0.5
 """Seconds between two looks: each reads a few hundred small files."""
 
@@ -77,10 +77,11 @@ class PageTime:
 
     def within(self, does: Callable[[float], bool]) -> bool:
         """Whether the page does something within its limit. does: waits for it so many seconds. Raises Busy."""
-        until = self.had() + self.limit
+        until, ran = self.had() + self.limit, self._ran
+        ends = self._clock() + LONGEST * self.limit  # also of a thing that is begun late: what came before was in time
         while (left := until - self.had()) > 0:
-            if (rest := self.rest()) <= 0:
-                if self._ran >= self.limit:
+            if (rest := ends - self._clock()) <= 0:
+                if self._ran - ran >= self.limit:
                     return False
                 raise Busy
             if does(max(min(left, rest), 1.0)):
