@@ -104,12 +104,17 @@ def _read(path: str) -> bytes:
         os.close(file)
 
 
+def _stat(pid: int) -> list[bytes]:
+    """What proc_pid_stat(5) tells of a process from its state on: behind its name, which may hold anything."""
+    return _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+
+
 def _becoming(pid: int) -> bool:
     """Whether a process without an environment may get one in a moment: it was started just now. (proc_pid_stat(5);
     neither a zombie nor one of the kernel's own.)
     """
     try:
-        fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+        fields = _stat(pid)
         state, flags, started = fields[0], int(fields[6]), int(fields[19]) / os.sysconf("SC_CLK_TCK")
     except (OSError, IndexError, ValueError):  # it ended meanwhile
         return False
@@ -122,8 +127,8 @@ def descendants() -> set[int]:
     parents: dict[int, int] = {}
     for pid in _processes():
         with contextlib.suppress(OSError, IndexError):  # it ended meanwhile
-            state, parent = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[:2]
-            if state not in "ZX":
+            state, parent = _stat(pid)[:2]
+            if state not in b"ZX":
                 parents[pid] = int(parent)
     found, new = set[int](), {os.getpid()}
     while new := {pid for pid, parent in parents.items() if parent in new}:
@@ -151,10 +156,10 @@ def alive(pid: int) -> bool:
     except PermissionError:
         return True
     try:
-        state = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[0]
+        state = _stat(pid)[0]
     except (OSError, IndexError):  # no Linux
         return True
-    return state not in "ZX"
+    return state not in b"ZX"
 
 
 def end_orphans() -> int:

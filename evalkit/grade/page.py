@@ -41,6 +41,8 @@ _PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-sta
 _USUAL = Path("/usr/bin/chromium")
 _OF_BROWSER = ("/etc/chromium.d", "/opt/google/chrome")
 """What browsers read beside what is in /usr: Debian's start script fails without the former."""
+_INSIDE = ("__init__.py", "execute/__init__.py", "execute/marks.py", "grade/__init__.py", "grade/page_child.py",
+           "grade/page_server.py", "grade/page_time.py")
 _OURS = 120
 """Seconds for what is not the page's: the browser's start, a picture, its end."""
 _LARGEST_REPORT, _LARGEST_PICTURE = 1_000_000, 20_000_000
@@ -128,13 +130,12 @@ def _looked_at(copy: Copy, job: dict[str, Any], limit: int, tree: FinalTree) -> 
 
 def _code(desk: Path) -> Path:
     """What runs inside walls: of evalkit these modules alone, since beside its folder a project may lie."""
-    here = Path(__file__).parent
-    target = desk / "code/evalkit/grade"
-    target.mkdir(parents=True)
-    shutil.copy(here.parent / "__init__.py", target.parent)
-    for name in ("__init__.py", "page_child.py", "page_server.py", "page_time.py"):
-        shutil.copy(here / name, target)
-    return desk / "code"
+    package, code = Path(__file__).parents[1], desk / "code"
+    for name in _INSIDE:
+        place = code / "evalkit" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(package / name, place)
+    return code
 
 
 def _left(place: Path, most: int) -> bytes:

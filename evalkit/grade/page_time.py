@@ -10,11 +10,12 @@ has is not waited for any longer in the end: threads that it starts without end 
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+
+from evalkit.execute.marks import descendants
 
 __all__ = ["LONGEST", "Busy", "PageTime"]
 
@@ -30,15 +31,8 @@ class Busy(Exception):
 
 def _threads() -> dict[int, tuple[int, int]]:
     """Of each thread below this process, nanoseconds that it ran and that it waited for a processor."""
-    parents: dict[str, str] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError, IndexError):  # it ended meanwhile
-            parents[stat.parent.name] = stat.read_text("utf-8", "replace").rpartition(")")[2].split()[1]
-    below, new = set[str](), {str(os.getpid())}
-    while new := {process for process, parent in parents.items() if parent in new}:
-        below |= new
     found = {}
-    for process in below:
+    for process in descendants():
         for counted in Path(f"/proc/{process}/task").glob("*/schedstat"):
             with suppress(OSError, ValueError, IndexError):
                 ran, waited = counted.read_text().split()[:2]
@@ -72,7 +66,7 @@ class PageTime:
         return self._had
 
     def rest(self) -> float:
-        """Seconds on the clock until nothing more is waited for, whatever the page had."""
+        """Seconds on the clock until nothing more is begun, whatever the page had."""
         return self._began + LONGEST * self.limit - self._clock()
 
     def within(self, does: Callable[[float], bool]) -> bool:

@@ -55,9 +55,7 @@ def refresh(folder: Path, known: Known, changes: Container[str], places: Iterabl
             found.read(place)
     lines, told = found.lines, found.told
     if declared or lines.keys() != known.lines.keys():
-        from evalkit.report.arm_order import place_order
-
-        lines = {place: lines[place] for place in sorted(lines, key=place_order(declared))}
+        lines = {place: lines[place] for place in _in_order(lines, declared)}
         told = {place: told[place] for place in lines}
     moved = [*lines] != [*known.lines]
     changed = {place for place in (*known.lines, *lines) if known.lines.get(place) != lines.get(place)}
@@ -83,14 +81,15 @@ def told_as_before(folder: Path, known: Known, changes: Iterable[str], declared:
         found.read(place)
         if place not in found.lines or _mark(found.lines[place], found.told[place]) != known.marks[place]:
             return None
-    if known.damaged:
+    if known.damaged or (declared and [*known.marks] != _in_order(known.marks, declared)):
         return None
-    if declared:
-        from evalkit.report.arm_order import place_order
-
-        if [*known.marks] != sorted(known.marks, key=place_order(declared)):
-            return None
     return Step(found.results, found.unsettled)
+
+
+def _in_order(places: Iterable[str], declared: Mapping[str, int]) -> list[str]:
+    from evalkit.report.arm_order import place_order  # mostly they are in order, and nothing declares another
+
+    return sorted(places, key=place_order(declared))
 
 
 def _mark(line: bytes, told: bytes) -> str:

@@ -91,3 +91,18 @@ def test_a_page_that_makes_itself_wait() -> None:
     machine = Machine(runs=0.05, waits=0.95, threads=40)
     assert not machine.of(20).within(machine.hangs)
     assert LONGEST * 20 == pytest.approx(machine.now - 100, abs=1)
+
+
+def test_what_begins_late_has_its_time() -> None:
+    """What is asked last, after a long time in which all came in time, is not held to the rest of that."""
+    machine = Machine(runs=0.25, waits=0.75)
+    clock = machine.of(20)
+    machine.now += LONGEST * 20 - 1
+    assert clock.rest() == pytest.approx(1)
+    ready = machine.now + 50
+
+    def does(seconds: float) -> bool:
+        machine.now = min(machine.now + seconds, ready)
+        return machine.now == ready
+
+    assert clock.within(does)
