@@ -36,6 +36,12 @@ QUICK = 3
 """Quick measures are taken so many times as often."""
 TICK = 0.1
 """Seconds that files rest after an edit: evalkit trusts no stamp as young as the clock's tick."""
+PROBE = 200
+"""Files that are made to see whether the disk rests."""
+RESTED = 80e-6
+"""Seconds of CPU that making one of them takes at most then: 20 to 50 us, and 100 to 350 us where it does not."""
+PATIENCE = 330
+"""Seconds to wait for that, of all full runs together: for 300 s ext4 takes no inode again that was in use."""
 STORES = ("dbm", "sqlite3")
 HEAVY = ("rich", "httpx", "attr", "lark", "regex", "zstandard")
 IMPORTED = re.compile(r"^import time: +\d+ \| +\d+ \| +(\S+)$", re.MULTILINE)
@@ -71,6 +77,8 @@ class Bench:
         self.failed: list[str] = []
         self.edits = 0
         self.cleared = 0
+        self.probes = 0
+        self.patience = float(PATIENCE)
         self.ninja = shutil.which("ninja")
         self.doit = [sys.executable, "-m", "doit"]
         passed = {name: value for name, value in os.environ.items()
@@ -198,8 +206,29 @@ class Bench:
             if system != "evalkit":
                 for number in range(cases):
                     (root / "out" / str(number)).mkdir(parents=True)
+            self.rest()
 
         return Measure(f"full {system} {cases}", self.command(system), root, clear, _ran(system, kinds, tasks))
+
+    def rest(self) -> None:
+        """Wait until files are made as fast as on a disk on which nobody has removed many for some minutes."""
+        while (cost := self.probe()) > RESTED and self.patience > 0:
+            if self.patience == PATIENCE:
+                self.say(f"waiting for the disk to rest: making a file takes {cost * 1e6:.0f} us of CPU")
+            time.sleep(5)
+            self.patience -= 5
+            if self.patience <= 0:
+                self.say("the disk does not rest: full runs will look slower than they are")
+
+    def probe(self) -> float:
+        """Seconds of CPU in which a file is made. They are left there: to remove them is what would disturb."""
+        self.probes += 1
+        folder = self.folder / "probes" / str(self.probes)
+        folder.mkdir(parents=True)
+        began = time.process_time()
+        for number in range(PROBE):
+            os.close(os.open(f"{folder}/{number}", os.O_CREAT | os.O_WRONLY))
+        return (time.process_time() - began) / PROBE
 
     def noop(self, system: str, cases: int) -> Measure:
         root = self.root(system, cases)
