@@ -16,6 +16,7 @@ from evalkit.authoring.columns import columns, count
 from evalkit.authoring.project import find_root
 from evalkit.authoring.store_facts import Fact, ago, closure, facts, megabytes, naming
 from evalkit.authoring.store_gc import clear, seconds
+from evalkit.dag.samples import note_imported
 from evalkit.diagnostics import did_you_mean
 from evalkit.errors import Exit, UserError
 from evalkit.execute.places import Places
@@ -101,7 +102,7 @@ def main(options: argparse.Namespace) -> int:
         case "export":
             _export(places, store, options, names)
         case "import":
-            _import(store, options.file)
+            _import(places, store, options.file)
     return Exit.OK
 
 
@@ -166,7 +167,7 @@ def _data(fact: Fact, units: Mapping[str, Sequence[str]], needed: Collection[Nam
 # ---- verify ----
 def _verify(store: Store, *, repair: bool) -> int:
     names = list(store.entries())
-    damaged, bare = 0, 0
+    damaged = 0
     for number, (kind, key) in enumerate(names, 1):
         _progress(f"{number} of {len(names)}")
         damage = store.damage(kind, key)
@@ -176,12 +177,9 @@ def _verify(store: Store, *, repair: bool) -> int:
             print(f"{kind} {key}: {damage}")
             if repair:
                 store.open(kind, key)
-        else:
-            bare += not (store.path(kind, key) / "entry.json").exists()
     _progress("")
     of = "1 entry" if len(names) == 1 else f"{len(names)} entries"
-    unknown = f", {bare} of an earlier evalkit without digests" if bare else ""
-    print(f"{damaged} of {of} damaged{unknown}" if damaged else f"{of}, none damaged{unknown}")
+    print(f"{damaged} of {of} damaged" if damaged else f"{of}, none damaged")
     if damaged and not repair:
         _say("`evalkit store verify --repair` sets them aside: the next run makes them again")
     return Exit.HARNESS if damaged else Exit.OK
@@ -198,8 +196,9 @@ def _export(places: Places, store: Store, options: argparse.Namespace, keys: Seq
     asked = [options.run is not None, options.case is not None, bool(keys)]
     if sum(asked) > 1:
         raise UserError("`--run`, `--case` and keys each choose what is exported", hint="give one of them")
-    if options.file.is_dir():
-        raise UserError(f"`{options.file}` is a folder", hint="name a file: runs.tar.zst")
+    if os.path.lexists(options.file) and not options.file.is_file():
+        raise UserError(f"`{options.file}` is {'a folder' if options.file.is_dir() else 'no file'}",
+                        hint="name a file: runs.tar.zst")
     names = list(store.entries())
     chosen = sorted(_chosen(places, store, names, options, keys)) if any(asked) else names
     if not chosen:
@@ -239,8 +238,9 @@ def _key(text: str, names: Sequence[Name]) -> str:
     return found.pop()
 
 
-def _import(store: Store, file: Path) -> None:
+def _import(places: Places, store: Store, file: Path) -> None:
     done = import_entries(store, file, lambda name: _say(f"somebody makes {name[0]} {name[1][:_SHORT]}: waiting"))
+    note_imported(places.state, store, {key for kind, key in done.new if kind == "agent"})
     new = f"{_counted(done.new)} new" if done.new else "nothing new"
     there = f", {len(done.there)} were there and stay" if done.there else ""
     print(new + there)

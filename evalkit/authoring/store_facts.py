@@ -69,7 +69,7 @@ def facts(store: Store, names: Iterable[tuple[str, str]], units: Mapping[str, tu
 
 def _fact(store: Store, kind: str, key: str, units: tuple[str, ...]) -> Fact:
     folder = store.path(kind, key)
-    used = folder.stat().st_mtime
+    used = folder.lstat().st_mtime
     damage = ""
     try:
         manifest = store.manifest(kind, key)
@@ -113,7 +113,7 @@ def _record(folder: Path, *names: str) -> Mapping[str, Any]:
     for name in names:
         path = folder / name
         with contextlib.suppress(OSError, orjson.JSONDecodeError):
-            if path.stat().st_size <= _SMALL:
+            if path.is_file() and path.stat().st_size <= _SMALL:
                 return _table(orjson.loads(path.read_bytes()))
     return {}
 

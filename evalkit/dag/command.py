@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from evalkit.dag.plan import Plan
     from evalkit.dag.progress import Reporter
     from evalkit.dag.trial_tasks import TrialTasks
+    from evalkit.execute.outcome import Usage
 
 __all__ = ["Run"]
 
@@ -260,7 +261,11 @@ def _row(plan: Plan, one: TrialTasks) -> Row:
         return row
     if failure is not None and isinstance(failure.error, BudgetReached):
         return failed_row(one.trial, "budget", status="not run")
-    return failed_row(one.trial, str(failure).splitlines()[0] if failure else "it did not run")
+    attempts: Sequence[Usage] = getattr(failure.error, "attempts", ()) if failure else ()
+    costs = [usage.cost for usage in attempts]
+    return failed_row(one.trial, str(failure).splitlines()[0] if failure else "it did not run",
+                      cost=sum(filter(None, costs)) if costs and None not in costs else None,
+                      retries=max(0, len(attempts) - 1))
 
 
 def _is_settled(row: Row) -> bool:

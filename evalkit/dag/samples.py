@@ -3,22 +3,24 @@
 The store keeps every agent run under the key of its inputs. A further sample of equal inputs has its number among them.
 `.evalkit/samples/<key of the first sample>` holds the number that is current; it is written when a new sample's agent
 starts, so that a run which is killed goes on with the new sample, and one that never came to it shows the old one.
-Where it is lost, the first sample is current again: nothing is paid for.
+Where it is lost, the first sample is current again: nothing is paid for, unless that one was cleared away. It travels
+with no export: the entries that an import brings tell it (`note_imported`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from evalkit.digest import digest
 from evalkit.execute.store import Store
-from evalkit.plan.keys import agent_inputs
+from evalkit.plan.keys import SAMPLE, agent_inputs
 from evalkit.plan.trials import Trial
 from evalkit.records import write_bytes
 from evalkit.values import evolve
 
-__all__ = ["Samples"]
+__all__ = ["Samples", "note_imported"]
 
 
 class Samples:
@@ -54,3 +56,23 @@ class Samples:
             return int(place.read_text())
         except (OSError, ValueError):
             return 0
+
+
+def note_imported(state: Path, store: Store, keys: Collection[str]) -> None:
+    """The last sample of those agent runs that were just imported is current, where there was no sample before.
+
+    keys: of the new agent runs. What an entry says of its inputs counts where they come to its key.
+    Raises HarnessError.
+    """
+    latest: dict[str, int] = {}
+    for key in keys:
+        manifest = store.manifest("agent", key)
+        inputs = {} if manifest is None else dict(manifest.inputs)
+        number = inputs.pop(SAMPLE, "")
+        if re.fullmatch("[1-9][0-9]{0,8}", number) and digest({**inputs, SAMPLE: number}) == key:
+            first = digest(inputs)
+            latest[first] = max(int(number), latest.get(first, 0))
+    for first, last in latest.items():
+        place = state / "samples" / first
+        if not place.exists() and (first in keys or not store.has("agent", first)):
+            write_bytes(place, str(last).encode())

@@ -6,14 +6,14 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalkit import __version__
 from evalkit.analysis.model import Check, ExistsSpec, GrepSpec, Judge, SnapshotSpec, TranscriptSpec
 from evalkit.dag.tasks import Graph, name_of
-from evalkit.dag.uptodate import GONE
+from evalkit.dag.uptodate import GONE, OTHER
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
 from evalkit.execute.outcome import TRANSCRIPT, TREE, AgentRecord, agent_record
@@ -202,7 +202,7 @@ class TrialTasks:
             return "build" if not looks or not (self._live.cannot or self.setup.live is None) else None
 
         return self.graph.add(self._name("grade", check.id), work, now=now, targets=[place],
-                              lacks=lambda _: "" if _sound(place) else GONE,
+                              lacks=partial(_lacks, place),
                               after=[after, *self.graph.toolchains(self.setup)], doc=check.description or check.kind,
                               part_of=self._name("result"),
                               pool=None if isinstance(check.spec, _QUICK) else pool)
@@ -233,7 +233,7 @@ class TrialTasks:
 
         return self.graph.add(self._name("judge", judge.id), work, now=now, targets=[place],
                               after=[after, *told],
-                              lacks=lambda _: "" if _sound(place) else GONE, doc=judge.title or "judge",
+                              lacks=partial(_lacks, place), doc=judge.title or "judge",
                               part_of=self._name("result"), pool=lambda: "judge" if state == "on" else None)
 
     def _keep(self, place: Path, grade: Grade) -> dict[str, Any]:
@@ -268,8 +268,14 @@ class TrialTasks:
     def _add_result(self, after: list[str]) -> str:
         place = self.folder / "result.json"
         family = self.graph.families.get(self.case.name, (self.case,))
+        checked: Inputs = {}
 
         def now() -> Inputs:
+            nonlocal checked
+            checked = collect()
+            return checked
+
+        def collect() -> Inputs:
             try:
                 verdicts = {f"verdict of {grade.check}": digest([grade.key, evolve(grade, seconds=0.0)])
                             for grade in self._all_grades()}
@@ -291,7 +297,8 @@ class TrialTasks:
                 _copy(source, target)
             audit = self.graph.auditor.audit(self.session, self.case, family, self.contents, self._recording) \
                 if self._is_audited else None
-            result = build_result(self.trial, self._record, self._all_grades(), __version__, audit)
+            result = build_result(self.trial, self._record, self._all_grades(), __version__, audit,
+                                  key=digest(checked or now()))
             write_record(place, result, sync=False)
             self._row = row_of(result, self.trial.id)
             self._grades.clear()  # of thousands of trials, this is most of what is held
@@ -299,8 +306,8 @@ class TrialTasks:
                 self.__dict__.pop(name, None)
             return {"status": "", "verdict": result.status}
 
-        def lacks(_: Inputs) -> str:
-            return "" if _sound(place) and all(_same_size(*copy) for copy in self._copies()) else GONE
+        def lacks(inputs: Inputs) -> str:
+            return _lacks(place, inputs) or ("" if all(_same(*copy) for copy in self._copies()) else GONE)
 
         def pool() -> str | None:
             """To audit a long transcript takes a while."""
@@ -345,18 +352,29 @@ class TrialTasks:
             yield self.samples.place(self.trial, self.contents)
 
 
-def _sound(place: Path) -> bool:
-    """Whether a record of ours is there whole: a damaged one is made again by its task."""
+def _lacks(place: Path, inputs: Inputs) -> str:
+    """Why a record of ours is not what a task with these inputs has made, "" where it is: then it stays.
+
+    A folder of results can be another one than that of the last run, though its files are whole: restored from a backup
+    or a cache, or merged.
+    """
     try:
-        read_plain(place)
+        known = read_plain(place).get("key")
     except (FileNotFoundError, HarnessError):
-        return False
-    return True
+        return GONE
+    return "" if known == digest(inputs) else OTHER
 
 
-def _same_size(source: Path, target: Path) -> bool:
+def _same(source: Path, target: Path) -> bool:
+    """Whether there are two files that hold the same."""
     try:
-        return source.stat().st_size == target.stat().st_size
+        if source.stat().st_size != target.stat().st_size:
+            return False
+        if source.stat().st_size <= _SMALL:
+            return source.read_bytes() == target.read_bytes()
+        import filecmp
+
+        return filecmp.cmp(source, target, shallow=False)
     except OSError:
         return False
 
@@ -367,9 +385,7 @@ def _copy(source: Path, target: Path) -> None:
         if source.stat().st_size <= _SMALL:
             write_bytes(target, source.read_bytes(), sync=False)
             return
-        import filecmp
-
-        if target.is_file() and filecmp.cmp(source, target, shallow=False):
+        if _same(source, target):
             return
         target.parent.mkdir(parents=True, exist_ok=True)
         beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")

@@ -12,9 +12,11 @@ from evalkit.errors import EvalkitError
 from evalkit.plan.keys import Held, Inputs, changes
 from evalkit.values import State, field
 
-__all__ = ["GONE", "GroupUpToDate", "UpToDate"]
+__all__ = ["GONE", "OTHER", "GroupUpToDate", "UpToDate"]
 
 GONE = "its outcome is gone"
+OTHER = "its outcome is of other inputs"
+"""What is there was not made by the last run: somebody put older results back."""
 
 
 class UpToDate(State):

@@ -35,8 +35,11 @@ class AgentError(HarnessError):
     """The harness or the provider failed the agent: not kept as an outcome, not graded, no fail of the agent's.
 
     transient: the provider's trouble, which passes by itself: it is worth another attempt, after `retry_after` seconds
-    where the provider named a time. usage: what the attempt consumed, as far as anybody counted it.
+    where the provider named a time. usage: what the attempt consumed, as far as anybody counted it. attempts: where no
+    other one followed, what each one consumed, the last one included.
     """
+
+    attempts: tuple[Usage, ...] = ()
 
     def __init__(self, message: str, *, hint: str = "", transient: bool = False, retry_after: float | None = None,
                  usage: Usage | None = None) -> None:

@@ -243,6 +243,7 @@ def run_agent(session: Session, trial: Trial, agent: Agent, *, inputs: Inputs, p
             if not error.transient or not retries.again(error.message, error.retry_after):
                 if retries.count:
                     error.message += f" (after {retries.count + 1} attempts)"
+                error.attempts = tuple(each.usage for each in errors)
                 raise
 
 

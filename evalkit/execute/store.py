@@ -56,13 +56,15 @@ class Store(State):
         return self.path(kind, key).is_dir()
 
     def entries(self) -> Iterator[tuple[str, str]]:
-        """Kind and key of all entries, sorted. Raises HarnessError where the store cannot be read."""
+        """Kind and key of all entries, sorted, also of damaged ones, which may be no folders. Raises HarnessError where
+        the store cannot be read.
+        """
         with self._told("read"):
             for kind in _folders(self.root):
                 if is_kind(kind.name):
                     for shelf in _folders(kind):
-                        yield from ((kind.name, entry.name) for entry in _folders(shelf)
-                                    if is_key(entry.name) and entry.name.startswith(shelf.name))
+                        yield from ((kind.name, name) for name in sorted(path.name for path in shelf.iterdir())
+                                    if is_key(name) and name.startswith(shelf.name))
 
     # ---- reading ----
     def open(self, kind: str, key: str, only: Collection[str] | None = None) -> Path | None:
@@ -83,7 +85,7 @@ class Store(State):
         return folder
 
     def manifest(self, kind: str, key: str) -> EntryManifest | None:
-        """An entry's manifest as it is; None where there is none, or an entry of an earlier evalkit.
+        """An entry's manifest as it is; None where there is no entry.
 
         Raises `Damaged`, and HarnessError where it cannot be read.
         """

@@ -38,7 +38,6 @@ from evalkit.execute.store_entry import (
     is_key,
     is_kind,
     parse_manifest,
-    take_stock,
 )
 
 __all__ = ["Imported", "Name", "export_entries", "import_entries"]
@@ -64,6 +63,7 @@ _WINDOW = 1 << 27
 # ---- export ----
 def export_entries(store: Store, names: Sequence[Name], target: Path) -> int:
     """Write entries to a file; returns the bytes of their files. Raises HarnessError where one is damaged or gone."""
+    target = target.resolve()  # what a link names is written, the link stays
     temporary = target.with_name(f".{target.name}.{uuid4().hex[:8]}.tmp")
     try:
         with temporary.open("xb") as raw:
@@ -87,7 +87,9 @@ def _write_all(store: Store, names: Sequence[Name], file: IO[bytes]) -> Iterator
         folder = store.open(kind, key)
         if folder is None:
             raise HarnessError(f"the {kind} {key[:12]} is damaged or gone", hint="nothing was exported")
-        manifest = store.manifest(kind, key) or take_stock(folder, kind, key, durable=True, made_at="", inputs={})
+        manifest = store.manifest(kind, key)
+        if manifest is None:
+            raise HarnessError(f"the {kind} {key[:12]} is gone", hint="nothing was exported")
         _write(file, f"{kind}/{key}/{MANIFEST}", manifest.dump())
         for name, (_, size) in sorted(manifest.files.items()):
             _copy(file, f"{kind}/{key}/{name}", folder / name, size)
@@ -163,6 +165,8 @@ def import_entries(store: Store, source: Path, waiting: Callable[[Name], None] =
 def _unpacked(source: Path, folder: Path) -> list[EntryManifest]:
     """Unpack an export into KIND/KEY below a folder; every file is what its manifest says."""
     try:
+        if source.exists() and not source.is_file():  # to open a pipe would wait
+            raise UserError(f"cannot read {source}: it is no file")
         with source.open("rb") as raw:
             if not os.fstat(raw.fileno()).st_size:
                 raise Damaged("it is empty")

@@ -4,11 +4,12 @@
 place names all of its files. What it names is compared with what is there when the entry is opened: a file that was
 cut, changed or lost makes the entry a damaged one. Files that it does not name are nobody's business.
 
-An entry without a manifest was made by an earlier evalkit: there is nothing to compare, and it is taken as it is.
+An entry without a manifest is a damaged one, too: nothing tells what it should hold.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -142,22 +143,27 @@ def _digest(path: Path) -> tuple[str, int]:
 
 
 # ---- reading ----
-def read_manifest(folder: Path, kind: str, key: str) -> EntryManifest | None:
-    """The manifest of an entry; None for one of an earlier evalkit. Raises `Damaged`, and OSError."""
+def read_manifest(folder: Path, kind: str, key: str) -> EntryManifest:
+    """The manifest of an entry. Raises `Damaged`, and OSError: FileNotFoundError where there is no entry."""
     try:
         data = _read(f"{folder}/{MANIFEST}")
     except FileNotFoundError:
-        if next(folder.iterdir(), None) is None:
-            raise Damaged("it is empty") from None
-        return None
-    except IsADirectoryError:
-        raise Damaged(f"its {MANIFEST} is a folder") from None
+        empty = next(folder.iterdir(), None) is None
+        raise Damaged("it is empty" if empty else f"its {MANIFEST} is missing") from None
+    except NotADirectoryError:
+        raise Damaged("it is no folder") from None
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise Damaged("it is a link to itself") from None
     return parse_manifest(data, kind, key)
 
 
 def _read(path: str) -> bytes:
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # to open a pipe would wait
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise Damaged(f"its {MANIFEST} is no file")
         found = b""
         while len(found) <= LARGEST_MANIFEST and (chunk := os.read(descriptor, _CHUNK)):
             found += chunk

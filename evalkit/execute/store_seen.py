@@ -35,8 +35,8 @@ def look(folder: Path, kind: str, key: str, only: Collection[str] | None, seen: 
     """Compare an entry with its manifest, but for what was `seen` before. Raises `Damaged`, and OSError."""
     before = stamp_of(folder / MANIFEST) if os.path.lexists(folder / MANIFEST) else None
     manifest = read_manifest(folder, kind, key)
-    if manifest is None or before is None:
-        return Seen(whole=True)
+    if before is None:  # it came this moment
+        before = stamp_of(folder / MANIFEST)
     stamps = {MANIFEST: before}
     trusted = seen.stamps if seen.stamps.get(MANIFEST) == stamps[MANIFEST] else {}
     for name, known in manifest.files.items():

@@ -259,7 +259,7 @@ def secret_names(root: Path) -> tuple[str, ...]:
 
 
 def _from_pyproject(root: Path) -> dict[str, str]:
-    return {name: str(int(value)) if isinstance(value, bool) else str(value)
+    return {name: str(value).lower() if isinstance(value, bool) else str(value)  # as TOML spells it
             for name, value in _tool_table(root).items() if name not in _TABLES}
 
 

@@ -38,9 +38,9 @@ from evalkit.digest import digest
 from evalkit.plan.trials import SHARED_SKILLS, SKILLS_FOLDER, Trial
 from evalkit.values import Value
 
-__all__ = ["ABSENT", "PLAYED_BY", "STATE_FILE", "Contents", "Held", "Inputs", "Shows", "agent_inputs", "answer_inputs",
-           "changes", "grade_inputs", "judge_inputs", "question_inputs", "template_inputs", "toolchain_inputs",
-           "warm_inputs", "workspace_inputs"]
+__all__ = ["ABSENT", "PLAYED_BY", "SAMPLE", "STATE_FILE", "Contents", "Held", "Inputs", "Shows", "agent_inputs",
+           "answer_inputs", "changes", "grade_inputs", "judge_inputs", "question_inputs", "template_inputs",
+           "toolchain_inputs", "warm_inputs", "workspace_inputs"]
 
 Inputs: TypeAlias = dict[str, str]
 Contents: TypeAlias = Callable[[str], str]
@@ -59,6 +59,8 @@ class Shows(Value):
 
 PLAYED_BY = "played by"
 """The input that tells what played a model's part."""
+SAMPLE = "sample"
+"""The input that tells a further sample of an agent run; the first has none."""
 ABSENT = "absent"
 """The digest of a file or folder that is not there."""
 STATE_FILE = "state.json"
@@ -179,7 +181,7 @@ def agent_inputs(trial: Trial, contents: Contents) -> Inputs:
         if trial.run not in ("latest", "dry"):
             inputs["run"] = trial.run
         if trial.sample:
-            inputs["sample"] = str(trial.sample)
+            inputs[SAMPLE] = str(trial.sample)
     return inputs
 
 
@@ -314,12 +316,11 @@ def changes(before: Mapping[str, str] | None, now: Mapping[str, str], held: Held
     """
     if before is None:
         return "never run"
-    said = []
-    for name in [*now, *(name for name in before if name not in now)]:
-        old, new = _value(before, name), _value(now, name)
-        if old != new:
-            said.append(_change(name, old, new, held))
-    return ", ".join(said)
+    names = [name for name in [*now, *(name for name in before if name not in now)]
+             if _value(before, name) != _value(now, name)]
+    if names != [SAMPLE]:  # of other inputs it is the first sample again: that tells nothing
+        names = [name for name in names if name != SAMPLE]
+    return ", ".join(_change(name, _value(before, name), _value(now, name), held) for name in names)
 
 
 def _value(inputs: Mapping[str, str], name: str) -> str | None:

@@ -45,7 +45,8 @@ class TrialResult(Value):
     audit: whether the agent saw what it must not see; None for a known answer, and in results of earlier versions.
     failed: what attempts of the agent consumed that a provider failed before the one that counts. must_fail: of a known
     wrong answer, the checks that have to fail. played: the file that played the model's part, "" where
-    a model was asked. tier: the case's, "" where it has none.
+    a model was asked. tier: the case's, "" where it has none. key: digest of the inputs that it was put together from,
+    "" in results of earlier versions.
     """
 
     case: str
@@ -77,6 +78,7 @@ class TrialResult(Value):
     played: str = ""
     audit: Audit | None = None
     tier: str = ""
+    key: str = ""
 
     @property
     def attempts(self) -> int:
@@ -89,8 +91,8 @@ class TrialResult(Value):
 
 
 def build_result(trial: Trial, record: AgentRecord, grades: Sequence[Grade], evalkit: str,
-                 audit: Audit | None = None) -> TrialResult:
-    """The result of a trial; `grades` are those of the case's checks and judges, in any order."""
+                 audit: Audit | None = None, key: str = "") -> TrialResult:
+    """The result of a trial; `grades` are those of the case's checks and judges, in any order. key: of its inputs."""
     case = trial.case
     by_id = {grade.check: grade for grade in grades}
     checks = tuple(
@@ -109,7 +111,7 @@ def build_result(trial: Trial, record: AgentRecord, grades: Sequence[Grade], eva
         prewarm_seconds=record.prewarm_seconds, checks=checks, agent_key=record.key, tree_digest=record.tree_digest,
         left_out=record.tree.left_out, versions=record.versions, finished_at=record.finished_at, evalkit=evalkit,
         failed=record.failed, must_fail=tuple(must_fail), played=trial.subject.played,
-        audit=audit, tier=case.tier or "",
+        audit=audit, tier=case.tier or "", key=key,
     )
 
 

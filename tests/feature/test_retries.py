@@ -60,6 +60,9 @@ def test_what_a_provider_failed_is_no_outcome(
         assert attempts == made.agent.starts["unit-01"]
         assert set() == made.kept()
         assert [] == [*made.project.path("results").rglob("result.json")]
+        costs = manners.get("fails")
+        line = json.loads(made.project.path("results/latest/summary.json").read_text())["trials"][0]
+        assert (0.25 * costs if costs else 0.0004, attempts - 1) == (line["failed_cost"], line["retries"])
         assert ["unit-01  error"] == [line[:14] for line in done.out.splitlines() if line.startswith("unit-01 ")]
 
         made.agent.behave()

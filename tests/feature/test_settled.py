@@ -316,6 +316,30 @@ def test_a_summary_that_could_not_be_made_is_made_by_the_next_run(settled: MiniP
         settle(settled)
 
 
+@pytest.mark.parametrize(("name", "made"), [("grades/full.json", {"grade full"}),
+                                            ("result.json", {"result", "report"}), ("workspace.tar.zst", {"result"})])
+def test_results_that_were_put_back(settled: MiniProject, name: str, made: set[str]) -> None:
+    """A file of an earlier run, from a backup or a cache, is whole, and yet not what the task would make now."""
+    place, case = settled.path(f"{LATEST}/bow/trial-1/{name}"), "cases/mini/bow.eval"
+    old = place.read_bytes()
+    if name == "workspace.tar.zst":  # no edit of a check changes it; as large, and another one
+        old = old[:-1] + bytes([old[-1] ^ 1])
+    settled.edit(case, "check not-empty as full", 'check grep "*.txt" has "Nobody says this." as full')
+    try:
+        assert "1 failed" in run(settled, "case:bow", status=1)[0].out
+        time.sleep(TICK)
+        place.write_bytes(old)
+        done, ran, _ = run(settled, "case:bow", status=1)
+        assert "1 failed" in done.out
+        assert made <= ran
+        assert not ran - made - {"report"}
+        assert name == "workspace.tar.zst" or "its outcome is of other inputs" in done.err
+        assert name != "workspace.tar.zst" or place.read_bytes() != old
+    finally:
+        settled.edit(case, 'check grep "*.txt" has "Nobody says this." as full', "check not-empty as full")
+        settle(settled)
+
+
 def test_a_case_that_went_with_its_results(settled: MiniProject) -> None:
     """The reports tell of it no more, though nothing is left to run."""
     case, text = settled.path("cases/mini/bow.eval"), settled.path("cases/mini/bow.eval").read_text()

@@ -135,15 +135,17 @@ def test_an_empty_store(project: MiniProject, monkeypatch: pytest.MonkeyPatch, s
     assert 2 == store("export", "file")[0]
 
 
-def test_entries_of_an_earlier_evalkit(kept: Store, store: Run) -> None:
-    """They have no manifest: what their records tell is shown, and what cost nothing is known by its kind or agent."""
+def test_entries_without_a_manifest(kept: Store, store: Run) -> None:
+    """They are damaged: what their records tell is shown, and what cost nothing is known by its kind or agent."""
     for kind, key in list(kept.entries()):
         (kept.path(kind, key) / "entry.json").unlink()
         os.utime(kept.path(kind, key), (MADE, MADE))
     out = store("ls")[1]
     assert "agent       4d4d4d4d4d4d   400d     185 B   capped      $1.25   claude m-1: greeting@ts\n" in out
-    assert "workspace   2b2b2b2b2b2b   400d      12 B\n" in out
-    assert (0, "6 entries, none damaged, 6 of an earlier evalkit without digests\n", "") == store("verify")
+    assert "workspace   2b2b2b2b2b2b   400d      12 B   damaged\n" in out
+    status, told, _ = store("verify")
+    assert (3, 6) == (status, told.count("its entry.json is missing"))
+    assert told.endswith("6 of 6 entries damaged\n")
     shutil.rmtree("results")
     assert (0, "removed 1 agent, 1 template, 1 workspace: 297 B\n", "") == store("gc")
     assert {PAID, LOST, ANSWER} == names(kept)
@@ -308,6 +310,14 @@ def test_what_cannot_be_exported(words: tuple[str, ...], error: str, kept: Store
     """The person's mistakes, told as such; nothing is written."""
     assert (2, "", f"error: {error}\n") == store("export", str(tmp_path / "file"), *words)
     assert not (tmp_path / "file").exists()
+
+
+def test_an_export_replaces_no_pipe(kept: Store, store: Run) -> None:
+    """Nor a folder or a device: only a file is written over."""
+    os.mkfifo("pipe")
+    assert (2, "", "error: `pipe` is no file\n  name a file: runs.tar.zst\n") == store("export", "pipe")
+    assert Path("pipe").is_fifo()
+    assert (2, "") == store("export", "/dev/null")[:2]
 
 
 def test_a_file_that_is_no_export(kept: Store, store: Run) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalkit.dag.samples import Samples
+from evalkit.dag.samples import Samples, note_imported
 from evalkit.digest import digest
 from evalkit.errors import HarnessError
 from evalkit.execute.store import Store
@@ -54,6 +54,43 @@ def test_a_new_sample_is_current_once_its_agent_starts(tmp_path: Path) -> None:
     assert (1, 1) == (number(tmp_path, trial()), number(tmp_path, trial(), fresh=True))
     ran(tmp_path, new)
     assert (1, 2) == (number(tmp_path, trial()), number(tmp_path, trial(), fresh=True))
+
+
+def keep(folder: Path, *of: Trial, told: dict[str, str] | None = None) -> set[str]:
+    """The store gets the outcomes of trials, with what they were made from; their keys."""
+    keys = set()
+    for one in of:
+        inputs = agent_inputs(one, contents)
+        keys.add(digest(inputs))
+        with Store(folder / "store").making("agent", digest(inputs), inputs=told or inputs) as entry:
+            (entry / "agent.json").write_text("{}")
+    return keys
+
+
+def test_the_last_sample_that_was_imported_is_current(tmp_path: Path) -> None:
+    """Where there was none before: that of another checkout takes the place of none."""
+    old, new, newer = trial(), evolve(trial(), sample=2), evolve(trial(), sample=11)
+    store = Store(tmp_path / "store")
+    note_imported(tmp_path / "state", store, keep(tmp_path, new))
+    assert 2 == number(tmp_path, trial())
+    note_imported(tmp_path / "state", store, keep(tmp_path, newer))
+    assert 2 == number(tmp_path, trial())
+    other = tmp_path / "other"
+    note_imported(other / "state", Store(other / "store"), keep(other, old, new, newer))
+    assert 11 == number(other, trial())
+    third = tmp_path / "third"
+    ran(third, old)
+    note_imported(third / "state", Store(third / "store"), keep(third, new))
+    assert 0 == number(third, trial())
+
+
+@pytest.mark.parametrize("sample", ["2", "0", "-1", "two", "9" * 30])
+def test_an_import_that_says_what_is_not_so(tmp_path: Path, sample: str) -> None:
+    """Inputs that do not come to the entry's key are nobody's sample."""
+    told = {**agent_inputs(trial(), contents), "sample": sample}
+    keys = keep(tmp_path, trial(), told=told)
+    note_imported(tmp_path / "state", Store(tmp_path / "store"), keys)
+    assert not (tmp_path / "state").exists()
 
 
 def test_samples_that_another_checkout_made_are_not_taken_for_fresh(tmp_path: Path) -> None:

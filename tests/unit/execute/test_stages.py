@@ -22,6 +22,7 @@ from evalkit.execute.budget import Budget, BudgetReached
 from evalkit.execute.outcome import TRANSCRIPT, TREE, AgentError, AgentRecord, Ending, Usage, agent_record
 from evalkit.execute.retry import RetryPolicy
 from evalkit.execute.session import Session
+from evalkit.execute.store_entry import seal
 from evalkit.execute.tree import read_files, unpack
 from evalkit.plan.keys import agent_inputs, template_inputs, workspace_inputs
 from evalkit.plan.trials import AgentTraits, Subject, Trial
@@ -465,24 +466,23 @@ def test_a_dry_run_starts_nothing(here: Session, said: list[str]) -> None:
 
 
 def test_a_damaged_record_is_told(here: Session) -> None:
-    """No entry is None, as one that its digests tell is damaged; of an earlier evalkit's, which has none, one without
-    its record, or with a broken one, names the folder to delete.
+    """No entry is None, as one that its digests tell is damaged; one with sound digests, but without its record or with
+    a broken one (somebody made it so, and it was imported), names the folder to delete.
     """
     assert agent_record(here, "ab" * 32) is None
     record = play(here, Fake())
     path = here.store.path("agent", record.key) / "agent.json"
-    whole = path.read_bytes()
     path.write_text("{")
     assert agent_record(here, record.key) is None
     assert not here.store.has("agent", record.key)
     path.parent.mkdir()
-    path.write_bytes(whole)
-    assert record == agent_record(here, record.key)
     path.write_text("{")
+    seal(path.parent, "agent", record.key, durable=True, inputs={})
     with pytest.raises(HarnessError, match="a kept agent run is damaged") as raised:
         agent_record(here, record.key)
     assert f"delete {path.parent}: the agent runs again" == raised.value.hint
     path.unlink()
+    seal(path.parent, "agent", record.key, durable=True, inputs={})
     with pytest.raises(HarnessError, match=r"it has no agent\.json"):
         agent_record(here, record.key)
 

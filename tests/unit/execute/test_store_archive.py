@@ -77,14 +77,20 @@ def test_ordinary_tools_can_read_it(store: Store, tmp_path: Path) -> None:
 
 
 def test_an_entry_without_a_manifest(store: Store, other: Store, tmp_path: Path) -> None:
-    """One of an earlier evalkit gets its manifest on the way: no digest that comes in is missing."""
+    """It is no sound one, and what was cut gets no digests on the way."""
     (store.path(*RUN) / "entry.json").unlink()
-    export_entries(store, [RUN], tmp_path / "file")
-    import_entries(other, tmp_path / "file")
-    manifest = other.manifest(*RUN)
-    assert manifest is not None
-    assert ["agent.json", "transcript.jsonl"] == list(manifest.files)
-    assert manifest.durable
+    with pytest.raises(HarnessError, match="is damaged or gone"):
+        export_entries(store, [RUN], tmp_path / "file")
+    assert not (tmp_path / "file").exists()
+
+
+def test_a_link_stays(store: Store, other: Store, tmp_path: Path) -> None:
+    """What it names is written."""
+    (tmp_path / "link").symlink_to("file")
+    for _ in range(2):
+        export_entries(store, [RUN], tmp_path / "link")
+        assert (tmp_path / "link").is_symlink()
+    assert (RUN,) == import_entries(other, tmp_path / "file").new
 
 
 def test_existing_entries_stay(store: Store, other: Store, tmp_path: Path) -> None:
@@ -279,5 +285,7 @@ def test_a_file_that_is_not_there(other: Store, tmp_path: Path) -> None:
     """That is the person's mistake."""
     with pytest.raises(UserError, match=r"cannot read .*: No such file"):
         import_entries(other, tmp_path / "none")
-    with pytest.raises(UserError, match=r"cannot read .*: Is a directory"):
-        import_entries(other, tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("", "pipe"):
+        with pytest.raises(UserError, match=r"cannot read .*: it is no file"):
+            import_entries(other, tmp_path / name)

@@ -14,6 +14,7 @@ import pytest
 from evalkit.errors import HarnessError
 from evalkit.execute import store_entry
 from evalkit.execute.store import Store
+from evalkit.execute.store_entry import Damaged
 
 KEY = "ab" + "0" * 62
 FILES = {"agent.json": "{}", "sub/tree.tar.zst": "tree" * 100, "transcript.jsonl": ""}
@@ -88,14 +89,36 @@ def test_a_whole_entry_is_opened(store: Store, said: list[str]) -> None:
     assert [] == said
 
 
-def test_an_entry_of_an_earlier_evalkit(store: Store, said: list[str]) -> None:
-    """It has no manifest, and is taken as it is."""
+def test_an_entry_without_a_manifest(store: Store, said: list[str]) -> None:
+    """Nothing tells what it should hold: it is set aside."""
     place = store.path("agent", KEY)
     place.mkdir(parents=True)
     fill(place)
-    assert place == store.open("agent", KEY)
+    assert "its entry.json is missing" == store.damage("agent", KEY)
+    with pytest.raises(Damaged, match="missing"):
+        store.manifest("agent", KEY)
+    assert store.open("agent", KEY) is None
+    assert ["its entry.json is missing" in line for line in said] == [True]
     assert store.manifest("agent", KEY) is None
-    assert [] == said
+
+
+@pytest.mark.parametrize("kind", ["a file", "a link to itself", "a pipe for its manifest"])
+def test_what_is_no_folder_of_files(store: Store, kind: str) -> None:
+    """It is listed, told and set aside; nobody waits for it."""
+    place = make(store)
+    if kind == "a pipe for its manifest":
+        (place / "entry.json").unlink()
+        os.mkfifo(place / "entry.json")
+    else:
+        shutil.rmtree(place)
+        place.write_text("x") if kind == "a file" else place.symlink_to(place)
+    fresh = Store(store.root)
+    assert [("agent", KEY)] == list(fresh.entries())
+    assert "no f" in fresh.damage("agent", KEY)
+    with pytest.raises(Damaged):
+        fresh.manifest("agent", KEY)
+    assert fresh.open("agent", KEY) is None
+    assert not os.path.lexists(place)
 
 
 def test_bytes_are_hashed_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,6 +84,17 @@ def test_a_bad_value_says_what_is_good(name: str, value: str, hint: str, tmp_pat
     assert f"`{name}={value}` (from the command line) is not valid\n  {hint}" == refused(tmp_path, {name: value})
 
 
+@pytest.mark.parametrize("name", ["budget", "trials", "jobs", "retries"])
+def test_a_boolean_is_no_number(name: str, tmp_path: Path) -> None:
+    """In TOML they are two things; a choice of yes or no takes both."""
+    (tmp_path / "pyproject.toml").write_text(f"[tool.evalkit]\nfresh = true\nwhy = 1\n{name} = true\n")
+    with pytest.raises(UserError, match=rf"`{name}=true` \(from \[tool.evalkit\] in pyproject.toml\) is not valid"):
+        read_choices({}, {}, tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[tool.evalkit]\nfresh = true\nwhy = 1\ndry = false\n")
+    found = read_choices({}, {}, tmp_path)
+    assert (True, True, False) == (found.fresh, found.why, found.dry)
+
+
 @pytest.mark.parametrize(("name", "value", "expected"), [
     ("agent", "wrong:a b", "wrong:a b"), ("gateway", "http://127.0.0.1:80/", "http://127.0.0.1:80"),
     ("gateway", "direct", "direct"), ("gateway", "cassettes/x.yaml", "cassettes/x.yaml"), ("gateway", "x.y", "x.y"),

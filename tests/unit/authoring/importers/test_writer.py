@@ -29,7 +29,7 @@ def test_quoted_string_reads_back(value: str) -> None:
     assert "\n" not in literal
 
 
-@given(PROMPTS.filter(writer.holds_as_block), st.integers(0, 3))
+@given(PROMPTS.map("{}\n".format).filter(writer.holds_as_block), st.integers(0, 3))
 def test_text_block_reads_back(value: str, depth: int) -> None:
     """Lines with any indentation come back from a block in a block; short texts are quoted."""
     literal = writer.text(value, depth)
