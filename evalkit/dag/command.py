@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import re
 import sys
@@ -246,8 +247,10 @@ def _print(what: Callable[[], None]) -> None:
     try:
         what()
         sys.stdout.flush()
-    except OSError:  # nobody reads it, or there is no room for it: the verdicts stand
+    except OSError as error:  # nobody reads it, or there is no room for it: the verdicts stand
         drop_output()
+        if error.errno != errno.EPIPE:
+            print(f"the output cannot be written: {error.strerror}; what runs came to is in results/", file=sys.stderr)
 
 
 # ---- what came of it ----

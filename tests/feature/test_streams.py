@@ -87,8 +87,9 @@ def test_a_reader_of_all_that_goes_away(project: MiniProject) -> None:
 
 @pytest.mark.parametrize("command", ["run all agent=nop", "run", "run --help"])
 def test_a_run_whose_output_there_is_no_room_for(project: MiniProject, command: str) -> None:
-    """The status is that of the verdicts, and nothing is said of it at Python's end."""
+    """It is told, once; the status is that of the verdicts, and nothing is said of it at Python's end."""
     done = shell(project, f'"{sys.executable}" -m doit {command} > /dev/full', **project.environ)
     assert int("agent" in command) == done.returncode
+    assert 1 == done.stderr.count(b"cannot be written: No space left on device")
     assert b"Exception" not in done.stderr
     assert b"Traceback" not in done.stderr
