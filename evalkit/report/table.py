@@ -42,6 +42,8 @@ MOST_TOLD = 10
 """Trials that are told of one by one."""
 _FEWEST_MARKS = 8
 """Marks in a line, where there is not room for all of them beside the name."""
+_FEWEST_OF_NAME = 10
+"""Columns of a name, also where a terminal is so narrow that lines are longer than it: nobody reads a letter a line."""
 
 
 class _Line(NamedTuple):
@@ -202,7 +204,7 @@ def _widths(lines: Sequence[_Line], width: int) -> list[int]:
     gaps = len(_GAP) * (sum(map(bool, widths)) - 1)
     room = width - sum(widths) - gaps + widths[_CASE] + widths[_CHECKS]
     widths[_CHECKS] = min(widths[_CHECKS], max(room - widths[_CASE], _FEWEST_MARKS))
-    widths[_CASE] = max(1, min(widths[_CASE], room - widths[_CHECKS]))
+    widths[_CASE] = min(widths[_CASE], max(room - widths[_CHECKS], _FEWEST_OF_NAME))
     return widths
 
 

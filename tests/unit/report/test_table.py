@@ -286,6 +286,12 @@ anthropic/claude-sonnet-5, trial 1): failed: a-check-with-a-rather-long-name
 """
 
 
+def test_a_name_keeps_some_columns_on_the_narrowest_terminal() -> None:
+    """Lines are longer than it, then: nobody reads a name of one letter a line."""
+    lines = table(a_failed_row("gone", name="kanban-board"), width=20).splitlines()
+    assert any(line.startswith("kanban-boa  error") for line in lines)
+
+
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 200])
 def test_any_width_keeps_every_mark(width: int) -> None:
     """A narrow terminal gets more lines, not less of the result."""
