@@ -166,7 +166,8 @@ def _unpacked(source: Path, folder: Path) -> list[EntryManifest]:
     """Unpack an export into KIND/KEY below a folder; every file is what its manifest says."""
     try:
         if source.exists() and not source.is_file():  # to open a pipe would wait
-            raise UserError(f"cannot read {source}: it is no file")
+            raise UserError(f"cannot read {source}: it is no file",
+                            hint="name a file that `evalkit store export` wrote; from a pipe: cat > runs.tar.zst")
         with source.open("rb") as raw:
             if not os.fstat(raw.fileno()).st_size:
                 raise Damaged("it is empty")

@@ -26,7 +26,7 @@ from evalkit.errors import HarnessError
 from evalkit.values import Value
 
 __all__ = ["MANIFEST", "Damaged", "EntryManifest", "Stamp", "check_file", "fill", "fits", "is_key", "is_kind",
-           "parse_manifest", "read_manifest", "seal", "stamp_of", "take_stock"]
+           "parse_manifest", "read_manifest", "seal", "stamp_of"]
 
 MANIFEST = "entry.json"
 SCHEMA = 1
@@ -81,7 +81,8 @@ def is_key(text: str) -> bool:
 # ---- writing ----
 def seal(folder: Path, kind: str, key: str, *, durable: bool, inputs: Mapping[str, str]) -> EntryManifest:
     """Write the manifest of a folder that is finished. Raises OSError, and HarnessError for what no entry may hold."""
-    manifest = take_stock(folder, kind, key, durable=durable, inputs=inputs, made_at=_now())
+    files = {name: _digest(folder / name) for name in sorted(_names(str(folder))) if name != MANIFEST}
+    manifest = EntryManifest(kind, key, _now(), durable, dict(inputs), files)
     descriptor = os.open(folder / MANIFEST, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     with os.fdopen(descriptor, "wb") as file:
         file.write(manifest.dump())
@@ -109,13 +110,6 @@ def _write(path: str, data: bytes) -> Stamp:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def take_stock(folder: Path, kind: str, key: str, *, durable: bool, made_at: str,
-               inputs: Mapping[str, str]) -> EntryManifest:
-    """The manifest that a folder should have. Raises OSError and HarnessError as `seal` does."""
-    files = {name: _digest(folder / name) for name in sorted(_names(str(folder))) if name != MANIFEST}
-    return EntryManifest(kind, key, made_at, durable, dict(inputs), files)
 
 
 def _names(folder: str, prefix: str = "") -> Iterator[str]:
