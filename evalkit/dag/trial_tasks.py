@@ -272,10 +272,6 @@ class TrialTasks:
 
         def now() -> Inputs:
             nonlocal checked
-            checked = collect()
-            return checked
-
-        def collect() -> Inputs:
             try:
                 verdicts = {f"verdict of {grade.check}": digest([grade.key, evolve(grade, seconds=0.0)])
                             for grade in self._all_grades()}
@@ -290,6 +286,7 @@ class TrialTasks:
                       **({} if self.case.tier is None else {"tier": self.case.tier})}
             if self._is_audited:
                 inputs |= self.graph.auditor.inputs(self.case, family, self.contents, self._recording)
+            checked = inputs
             return inputs
 
         def work() -> dict[str, Any]:
